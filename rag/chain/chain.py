@@ -1,0 +1,125 @@
+"""The chain: a question and its conversation in, a grounded, cited answer out. Nobody else builds answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from time import perf_counter
+
+from rag.chain.answer import ExtractiveAnswerer, choose, to_node
+from rag.chain.cite import cite, refuse, write_out
+from rag.chain.conversation import stand_alone
+from rag.chain.ground import ground
+from rag.chain.question import Question
+from rag.chain.read import Findings, Reader
+from rag.chain.retrieve import HybridRetriever, Passage
+from rag.index.encoder import Encoder
+from rag.index.store import Store
+from rag.records import Abstract, Answer, Refusal, Retrieved, Turn
+from rag.settings import Settings
+
+
+class Chain:
+    """Answers questions about the abstracts of one store. Safe to call from several threads."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store = store
+        self.settings = settings
+        self.retriever = HybridRetriever(store, settings.retriever)
+        self.reader = Reader(lambda: store.lexical.rarity)
+        self.answerer = ExtractiveAnswerer()
+
+    @classmethod
+    def open(cls, settings: Settings | None = None) -> Chain:
+        """Open the store that the settings name and load the encoder: several seconds.
+
+        Raises `StoreError` where the store cannot be used, `OutsideError` where the encoder cannot be had.
+        """
+        settings = settings or Settings()
+        encoder = Encoder(settings.encoder)
+        store = Store.open(settings.store.path, encoder)
+        encoder.load()
+        return cls(store, settings)
+
+    def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
+        """Answer a question, taking the conversation before it into account, the oldest turn first.
+
+        Raises `InputError` for a question that is empty or longer than the settings allow.
+        """
+        asked = self.settings.check_question(question)
+        clock = _Clock()
+        self.store.refresh()
+        with clock("understand"):
+            standalone = stand_alone(asked, history[-self.settings.answer.max_history_messages :], self._about)
+        with clock("retrieve"):
+            passages = self.retriever.retrieve_passages(standalone)
+        with clock("read"):
+            findings = self.reader.read(Question.ask(standalone, self.store.encoder), passages)
+        with clock("answer"):
+            answer = self._answer(asked, standalone, passages, findings)
+        return clock.stamp(answer)
+
+    def search(self, text: str, count: int = 10) -> list[Passage]:
+        """Return the `count` abstracts nearest to a text, the best first. Raises `InputError` as `ask` does."""
+        self.store.refresh()
+        return self.retriever.passages(self.settings.check_question(text), count)
+
+    def _about(self, text: str) -> Abstract | None:
+        passages = self.retriever.passages(text, 1)
+        return passages[0].reading.abstract if passages else None
+
+    def _answer(self, asked: str, standalone: str, passages: Sequence[Passage], findings: Findings) -> Answer:
+        retrieved = tuple(Retrieved(p.reading.abstract.id, round(p.score, 6)) for p in passages)
+        confidence = round(findings.confidence, 4)
+        why = self._refusal(passages, findings)
+        if why is None:
+            chosen = choose(findings.evidence, self.settings.answer.max_sentences)
+            draft = self.answerer.synthesize(standalone, nodes=[to_node(one) for one in chosen])
+            grounded, dropped = ground(str(draft), chosen)
+            sentences, citations = cite(grounded)
+            return Answer(
+                question=asked,
+                standalone_question=standalone,
+                kind="answer",
+                answerable=True,
+                text=write_out(sentences),
+                sentences=tuple(sentences),
+                citations=tuple(citations),
+                retrieved=retrieved,
+                dropped=tuple(dropped),
+                confidence=confidence,
+                answerer=self.answerer.name,
+                model=self.answerer.model,
+            )
+        nearest = findings.evidence[0].abstract if findings.evidence else None
+        return Answer(
+            question=asked, standalone_question=standalone, kind="refusal", answerable=False, refusal=why,
+            text=refuse(why, nearest), retrieved=retrieved, confidence=confidence, answerer=self.answerer.name,
+        )  # fmt: skip
+
+    def _refusal(self, passages: Sequence[Passage], findings: Findings) -> Refusal | None:
+        if not passages:
+            return "empty_store"
+        weights = self.reader.weights
+        least = self.settings.answer.refuse_below
+        if findings.confidence >= (weights.refuse_below if least is None else least):
+            return None
+        near = max(passage.closeness for passage in passages) >= weights.off_topic_below
+        return "not_stated" if near else "off_topic"
+
+
+class _Clock:
+    """Measures the stages of one answer in milliseconds."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        begun = perf_counter()
+        yield
+        self.stages[stage] = round((perf_counter() - begun) * 1000, 2)
+
+    def stamp(self, answer: Answer) -> Answer:
+        return replace(answer, timings_ms=self.stages | {"total": round(sum(self.stages.values()), 2)})

@@ -1,0 +1,1 @@
+"""Files in, abstracts out: formats, identity, sentences, labels, chunks."""

@@ -1,0 +1,1 @@
+"""Where abstracts are kept and found: encoder, catalog, vectors, lexical index."""

@@ -1,0 +1,145 @@
+"""The records that walk through the house: abstracts in, evidence between, answers out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Span = tuple[int, int]
+"""Half-open character offsets into an abstract's stored text."""
+
+AnswerKind = Literal["answer", "collection", "courtesy", "refusal"]
+Refusal = Literal["off_topic", "not_stated", "empty_store"]
+
+
+@dataclass(frozen=True, slots=True)
+class Abstract:
+    """One abstract. `text` is stored in normal form: NFC, white space runs collapsed, stripped."""
+
+    id: str
+    text: str
+    label: str
+    sentences: tuple[Span, ...]
+    sources: tuple[str, ...]
+    collection: str = ""
+    title: str | None = None
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    venue: str | None = None
+    url: str | None = None
+    keys: tuple[str, ...] = ()
+
+    def sentence(self, index: int) -> str:
+        """Return the text of the sentence at `index`, counted from 0."""
+        start, end = self.sentences[index]
+        return self.text[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A run of whole sentences of one abstract: `first` to `last`, exclusive, and where they stand."""
+
+    abstract_id: str
+    number: int
+    first: int
+    last: int
+    start: int
+    end: int
+
+    @property
+    def id(self) -> str:
+        """The key in the vector store: `abstract id:number`."""
+        return f"{self.abstract_id}:{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence that may answer the question. `score` is the probability (0..1) that it does."""
+
+    abstract: Abstract
+    index: int
+    score: float
+
+    @property
+    def text(self) -> str:
+        """The sentence, exactly as it stands in the abstract."""
+        return self.abstract.sentence(self.index)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A span of an abstract: `abstract.text[start:end] == text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One cited abstract, under the number that the reader sees."""
+
+    number: int
+    abstract_id: str
+    label: str
+    source: str
+    url: str | None
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of the answer, the citations that back it, and how strongly (0..1)."""
+
+    text: str
+    citations: tuple[int, ...]
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """An abstract that was looked at, with its retrieval score (higher is nearer)."""
+
+    abstract_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A sentence that was not shown, and why."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What every door of the product gives: the command line, the page, the API, the evaluation."""
+
+    question: str
+    standalone_question: str
+    kind: AnswerKind
+    answerable: bool
+    text: str
+    refusal: Refusal | None = None
+    sentences: tuple[Statement, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    retrieved: tuple[Retrieved, ...] = ()
+    notes: tuple[str, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    confidence: float = 0.0
+    answerer: str = "extractive"
+    model: str | None = None
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain lists and dicts, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str

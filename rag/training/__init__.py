@@ -1,0 +1,1 @@
+"""Programs that fit the weights in the package. Nothing at run time imports this room."""

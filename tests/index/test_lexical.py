@@ -1,0 +1,57 @@
+"""BM25: words are matched by stem, compounds whole and in parts, and only what matches is returned."""
+
+from pathlib import Path
+
+import pytest
+
+from rag.index.lexical import LexicalIndex, query_terms, terms
+
+ABSTRACTS = [
+    ("a", "Llama-3.1-8B is pruned to half its size."),
+    ("b", "Pruning roses in winter."),
+    ("c", r"T$^2$PO optimises policies; RAT+ does not."),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Pruning the pruned", ["prune", "prune"]),
+        ("Llama-3.1-8B", ["llama-3.1-8b", "llama", "3", "1", "8b"]),
+        ("what is it?", []),
+    ],
+)
+def test_terms(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+def test_query_terms_leave_out_what_only_asks() -> None:
+    assert query_terms("ATCI definition?") == ["atci"]
+    assert query_terms("define definition") == ["defin", "definit"]
+
+
+def test_nearest_ranks_what_matches_and_nothing_else(tmp_path: Path) -> None:
+    built = LexicalIndex.build(ABSTRACTS)
+    built.save(tmp_path, 7)
+    loaded = LexicalIndex.load(tmp_path, 7)
+    assert loaded is not None
+    for index in (built, loaded):
+        assert [i for i, _ in index.nearest("how to prune Llama-3.1-8B?", 5)] == ["a", "b"]
+        assert [i for i, _ in index.nearest("T2PO", 5)] == ["c"]
+        assert [i for i, _ in index.nearest("RAT+", 5)] == ["c"]
+        assert index.nearest("elephants", 5) == []
+        assert index.nearest("what is it", 5) == []
+        assert len(index.nearest("prune", 1)) == 1
+    assert LexicalIndex.load(tmp_path, 8) is None
+    assert LexicalIndex.load(tmp_path / "nowhere", 7) is None
+
+
+def test_a_rare_term_weighs_more() -> None:
+    index = LexicalIndex.build(ABSTRACTS)
+    assert index.rarity("rose") == pytest.approx(0.9808, abs=1e-4)  # ln(1 + 2.5 / 1.5)
+    assert index.rarity("prune") == pytest.approx(0.4700, abs=1e-4)  # ln(1 + 1.5 / 2.5)
+    assert index.rarity("elephant") > index.rarity("rose")
+
+
+def test_an_empty_index_finds_nothing() -> None:
+    assert LexicalIndex.build([]).nearest("anything", 5) == []

@@ -1,0 +1,69 @@
+"""The house's arrows: a room imports only from the rooms below it, and nothing heavy is loaded for help."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BOTTOM = {"rag.errors", "rag.records", "rag.settings"}
+INDEX = BOTTOM | {"rag.corpus", "rag.index"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "rag.errors": set(),
+    "rag.records": set(),
+    "rag.settings": {"rag.errors"},
+    "rag.corpus": BOTTOM,
+    "rag.index": INDEX,
+    "rag.chain": INDEX,
+    "rag.evaluation": INDEX | {"rag.chain"},
+    "rag.training": INDEX | {"rag.chain"},
+    "rag.terminal": INDEX | {"rag.chain"},
+    "rag.cli": INDEX | {"rag.chain", "rag.evaluation", "rag.terminal", "ui"},
+    "ui": INDEX | {"rag", "rag.chain", "rag.evaluation"},
+}
+
+
+def room(module: str) -> str:
+    parts = module.split(".")
+    return parts[0] if parts[0] == "ui" else ".".join(parts[:2])
+
+
+def imports(file: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: relative import"
+            found.add(node.module or "")
+    return {name for name in found if name.split(".")[0] in ("rag", "ui")}
+
+
+FILES = sorted(
+    file for top in ("rag", "ui") for file in (ROOT / top).rglob("*.py") if file.name not in ("__main__.py",)
+)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_imports_go_one_way(file: Path) -> None:
+    own = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    if own == "rag":
+        pytest.skip("the public API names every room's best parts")
+    allowed = MAY_IMPORT[room(own)] | {room(own)}
+    assert {room(name) for name in imports(file)} <= allowed
+
+
+def test_every_room_has_its_rule() -> None:
+    rooms = {room(".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")) for file in FILES}
+    assert rooms - {"rag"} <= set(MAY_IMPORT)
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "import sys; sys.argv = ['rag', '--help']\nfrom rag.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    code += "heavy = {'torch', 'chromadb', 'gradio', 'llama_index', 'numpy', 'pydantic'} & set(sys.modules)\n"
+    code += "assert not heavy, heavy"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "ingest" in done.stdout

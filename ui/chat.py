@@ -1,0 +1,120 @@
+"""The chat: one conversation, kept a session; each turn is asked, answered and shown a sentence at a time."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from rag.errors import AskAbstractsError
+from rag.records import Turn
+from ui import cards, render, sources
+
+if TYPE_CHECKING:
+    from rag.chain.chain import Chain
+
+EXAMPLES = (
+    "How many bits per parameter do GPT-style models memorise?",
+    "What is d3LLM?",
+    "Which methods speed up diffusion language models?",
+    "How much accuracy does PAPO add on MiniImageNet?",
+)
+"""Questions that the seeds answer, to be clicked."""
+
+PAUSE_SECONDS = 0.06
+"""Between two sentences, so that the eye can follow."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A turn as the page shows it: HTML of question, reply and sources; `said` is the reply's text, if it has one."""
+
+    asked: str
+    question: str
+    reply: str
+    sources: str = ""
+    said: str | None = None
+
+
+Conversation = tuple[Exchange, ...]
+Shown = tuple[Any, list[dict[str, str]], Any, Conversation]
+"""What an event sets: the question box, the chat's messages, the sources, the conversation."""
+
+
+def build(count: int) -> gr.Chatbot:
+    """Build the chat over a store of `count` abstracts. It shows HTML of ours, sanitised again, and no Markdown."""
+    return gr.Chatbot(
+        elem_id="chat",
+        show_label=False,
+        container=False,
+        layout="panel",
+        buttons=[],
+        feedback_options=None,
+        render_markdown=False,
+        allow_tags=False,
+        latex_delimiters=[],
+        placeholder=render.welcome(count),
+        examples=[{"text": example} for example in EXAMPLES] if count else None,
+        label="Conversation",
+        height="100%",
+    )
+
+
+def converse(chain: Chain, question: str, conversation: Conversation) -> Iterator[Shown]:
+    """Ask and yield what to show: at once the question, then the reply as it grows.
+
+    The box keeps a question that could not be asked, and the conversation keeps every turn.
+    """
+    turn = len(conversation) + 1
+    exchange = Exchange(question, render.question(question), render.waiting())
+    yield "", messages((*conversation, exchange)), gr.skip(), conversation
+    try:
+        answer = chain.ask(question, history(conversation))
+        steps = list(render.reply(turn, answer, chain.store.abstract))
+        exchange = replace(exchange, sources=cards.sources(turn, answer, chain.store.abstract), said=answer.text)
+    except AskAbstractsError as error:
+        yield from _failed(exchange, conversation, str(error))
+        return
+    except Exception:
+        _log.exception("a question could not be answered")
+        yield from _failed(exchange, conversation, "something went wrong here; the server's terminal says what")
+        return
+    panel: Any = sources.content([*(turn.sources for turn in conversation), exchange.sources])
+    for step in steps:
+        shown = (*conversation, replace(exchange, reply=step))
+        yield gr.skip(), messages(shown), panel, shown
+        panel = gr.skip()
+        time.sleep(PAUSE_SECONDS)
+
+
+def _failed(exchange: Exchange, conversation: Conversation, message: str) -> Iterator[Shown]:
+    shown = (*conversation, replace(exchange, reply=render.problem(message)))
+    yield exchange.asked, messages(shown), gr.skip(), shown
+
+
+def messages(conversation: Conversation) -> list[dict[str, str]]:
+    """Return the conversation as the chat component takes it."""
+    return [
+        message
+        for exchange in conversation
+        for message in (
+            {"role": "user", "content": exchange.question},
+            {"role": "assistant", "content": exchange.reply},
+        )
+    ]
+
+
+def history(conversation: Sequence[Exchange]) -> list[Turn]:
+    """Return the turns that were answered, the oldest first, as the chain takes them."""
+    return [
+        turn
+        for exchange in conversation
+        if exchange.said is not None
+        for turn in (Turn("user", exchange.asked), Turn("assistant", exchange.said))
+    ]
