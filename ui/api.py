@@ -47,10 +47,8 @@ def _turn(number: int, message: object) -> Turn:
     role = message.get("role") if isinstance(message, dict) else None
     content = message.get("content") if isinstance(message, dict) else None
     if role not in ("user", "assistant") or not isinstance(content, str):
-        raise InputError(
-            f'history: message {number} is no {{"role": "user" or "assistant", "content": text}}'
-        )
-    return Turn(cast(Any, role), content)
+        raise InputError(f'history: message {number} is no {{"role": "user" or "assistant", "content": text}}')
+    return Turn(cast("Any", role), content)
 
 
 def _question(question: object) -> str:

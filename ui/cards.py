@@ -14,6 +14,9 @@ from ui.markup import plain
 from ui.render import NEAREST, AbstractOf, clip, count_of, known
 from ui.rich import Mark, rich
 
+NEARNESS = ((1.0, "nearest"), (0.8, "near"), (0.5, "related"))
+"""At which part of the best retrieval score a word begins; below the last, an abstract is distant."""
+
 _CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
 _FILES_SHOWN = 50
 
@@ -23,11 +26,14 @@ def sources(turn: int, answer: Answer, abstract_of: AbstractOf) -> str:
     cited = {citation.abstract_id for citation in answer.citations}
     cards = [_cited(turn, citation, answer, abstract_of) for citation in answer.citations]
     near = [abstract for abstract in known(answer, abstract_of) if abstract.id not in cited][:NEAREST]
-    folded = "".join(_folded(abstract, f"n-{turn}-{place}", _nearness(answer, abstract)) for place, abstract in enumerate(near, 1))
+    folded = "".join(
+        _folded(abstract, f"n-{turn}-{place}", _nearness(answer, abstract)) for place, abstract in enumerate(near, 1)
+    )
     if answer.kind == "refusal" and near:
         cards.append(f'<p class="lead">None of these answers it; they are the nearest.</p>{folded}')
     elif near and cards:
-        cards.append(f'<details class="also"><summary>{count_of(len(near), "abstract")} near the question</summary>{folded}</details>')
+        lead = f"{count_of(len(near), 'abstract')} near the question"
+        cards.append(f'<details class="also"><summary>{lead}</summary>{folded}</details>')
     if not cards:
         return ""
     heading = f'<h3><a href="#a-{turn}" title="Back to the answer">{plain(clip(answer.question, 160))}</a></h3>'
@@ -41,39 +47,46 @@ def summary(abstracts: Sequence[Abstract]) -> str:
     return f"<p>{count_of(len(abstracts), 'abstract')} from {count_of(len(_files(abstracts)), 'file')}</p>"
 
 
-def files(abstracts: Sequence[Abstract]) -> str:
-    """Return the files that the abstracts came from, with a count each."""
-    counts = _files(abstracts).most_common(_FILES_SHOWN)
-    rows = "".join(f"<tr><td>{plain(clip(name))}</td><td>{count:,}</td></tr>" for name, count in sorted(counts))
-    more = len(_files(abstracts)) - len(counts)
-    rest = f'<p class="small">and {count_of(more, "more file")}</p>' if more else ""
-    return f"<table><thead><tr><th>File</th><th>Abstracts</th></tr></thead><tbody>{rows}</tbody></table>{rest}" if rows else ""
+def listing(abstracts: Sequence[Abstract], first: int, count: int) -> str:
+    """Return the files with a count each, then `count` abstracts from `first` on as labels that open."""
+    if not abstracts:
+        return summary(abstracts)
+    shown = abstracts[first : first + count]
+    items = "".join(f"<li>{_folded(abstract, f'b-{abstract.id}')}</li>" for abstract in shown)
+    return f'{_file_table(abstracts)}<ol class="shelf" start="{first + 1}">{items}</ol>'
 
 
-def shelf(abstracts: Iterable[Abstract], first: int) -> str:
-    """Return abstracts as a numbered list of labels that open; `first` is the number of the first one."""
-    items = "".join(f"<li>{_folded(abstract, f'b-{abstract.id}')}</li>" for abstract in abstracts)
-    return f'<ol class="shelf" start="{first}">{items}</ol>' if items else ""
+def _file_table(abstracts: Sequence[Abstract]) -> str:
+    counts = _files(abstracts)
+    rows = "".join(
+        f"<tr><td>{plain(clip(name))}</td><td>{count_of(count, 'abstract')}</td></tr>"
+        for name, count in sorted(counts.most_common(_FILES_SHOWN))
+    )
+    more = len(counts) - _FILES_SHOWN
+    rest = f'<p class="lead">and {count_of(more, "file")} more</p>' if more > 0 else ""
+    return (
+        f'<details class="files"><summary>{count_of(len(counts), "file")}</summary>'
+        f"<table><tbody>{rows}</tbody></table>{rest}</details>"
+    )
 
 
 def _cited(turn: int, citation: Citation, answer: Answer, abstract_of: AbstractOf) -> str:
     number = citation.number
-    marks = [
-        Mark(quote.start, quote.end, (f"s-{turn}-{number}-{place}",)) for place, quote in enumerate(citation.quotes)
-    ]
+    ids = [f"s-{turn}-{number}-{place}" for place in range(len(citation.quotes))]
     try:
         abstract = abstract_of(citation.abstract_id)
     except KeyError:
-        quotes = "".join(f"<mark>{rich(quote.text)}</mark> " for quote in citation.quotes)
-        return (
-            f'<article class="card" id="c-{turn}-{number}"><h4>{plain(clip(citation.label))}</h4>'
-            f"<p>{quotes}</p><p>The collection holds this abstract no more.</p></article>"
-        )
-    heading = f'<h4><span class="number">[{number}]</span> {_title(abstract)}</h4>'
-    text = f'<p class="abstract">{rich(abstract.text, marks)}</p>'
+        lost = "The collection holds this abstract no more; the quotes are what it said."
+        heading, facts = plain(clip(citation.label)), f'<p class="facts"><span>{lost}</span></p>'
+        quotes = zip(citation.quotes, ids, strict=True)
+        text = " … ".join(rich(quote.text, [Mark(0, len(quote.text), (anchor,))]) for quote, anchor in quotes)
+    else:
+        heading, facts = _title(abstract), _facts(abstract, _nearness(answer, abstract))
+        marks = [Mark(quote.start, quote.end, (anchor,)) for quote, anchor in zip(citation.quotes, ids, strict=True)]
+        text = rich(abstract.text, marks)
     return (
-        f'<article class="card" id="c-{turn}-{number}">{heading}{_facts(abstract, _nearness(answer, abstract))}'
-        f"{text}</article>"
+        f'<article class="card" id="c-{turn}-{number}"><h4><span class="number">[{number}]</span> {heading}</h4>'
+        f'{facts}<p class="abstract">{text}</p></article>'
     )
 
 
@@ -121,7 +134,7 @@ def _nearness(answer: Answer, abstract: Abstract) -> str:
     score, best = scores.get(abstract.id), max(scores.values(), default=0.0)
     if score is None:
         return ""
-    word = "nearest" if score >= best else "near" if score >= 0.8 * best else "related" if score >= 0.5 * best else "distant"
+    word = next((word for part, word in NEARNESS if score >= part * best), "distant")
     return f"{word} ({score:.3g})"
 
 

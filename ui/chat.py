@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "How many bits per parameter do GPT-style models memorise?",
-    "What is d3LLM?",
-    "Which methods speed up diffusion language models?",
+    "How much faster is d3LLM than autoregressive models?",
     "How much accuracy does PAPO add on MiniImageNet?",
+    "At what sparsity does MACKO-SpMV beat dense inference?",
 )
 """Questions that the seeds answer, to be clicked."""
 
@@ -59,11 +59,20 @@ def build(count: int) -> gr.Chatbot:
         render_markdown=False,
         allow_tags=False,
         latex_delimiters=[],
-        placeholder=render.welcome(count),
-        examples=[{"text": example} for example in EXAMPLES] if count else None,
         label="Conversation",
         height="100%",
+        **_greeting(count),
     )
+
+
+def greet(count: int) -> Any:
+    """Return the update that fits an empty conversation to a store of `count` abstracts."""
+    return gr.update(**_greeting(count))
+
+
+def _greeting(count: int) -> dict[str, Any]:
+    examples = [{"text": example} for example in EXAMPLES] if count else []
+    return {"placeholder": render.welcome(count), "examples": examples}
 
 
 def converse(chain: Chain, question: str, conversation: Conversation) -> Iterator[Shown]:
@@ -85,16 +94,17 @@ def converse(chain: Chain, question: str, conversation: Conversation) -> Iterato
         _log.exception("a question could not be answered")
         yield from _failed(exchange, conversation, "something went wrong here; the server's terminal says what")
         return
-    panel: Any = sources.content([*(turn.sources for turn in conversation), exchange.sources])
-    for step in steps:
+    panel = sources.content([*(before.sources for before in conversation), exchange.sources])
+    for number, step in enumerate(steps):
         shown = (*conversation, replace(exchange, reply=step))
-        yield gr.skip(), messages(shown), panel, shown
-        panel = gr.skip()
-        time.sleep(PAUSE_SECONDS)
+        yield gr.skip(), messages(shown), gr.skip() if number else panel, shown
+        if step is not steps[-1]:
+            time.sleep(PAUSE_SECONDS)
 
 
 def _failed(exchange: Exchange, conversation: Conversation, message: str) -> Iterator[Shown]:
-    shown = (*conversation, replace(exchange, reply=render.problem(message)))
+    short = render.question(render.clip(exchange.asked))  # the box keeps all of it
+    shown = (*conversation, replace(exchange, question=short, reply=render.problem(message)))
     yield exchange.asked, messages(shown), gr.skip(), shown
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gradio as gr
 
@@ -14,14 +13,13 @@ if TYPE_CHECKING:
     from rag.index.store import Store
 
 PAGE = 100
+"""Abstracts listed at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """The components of the collection's tab."""
+class Panel(NamedTuple):
+    """The components of the collection's tab, in the order in which `Collection.show` fills them."""
 
-    files: gr.Markdown
-    shelf: gr.Markdown
+    listing: gr.Markdown
     page: gr.State
     earlier: gr.Button
     later: gr.Button
@@ -36,7 +34,7 @@ class Collection:
         self._abstracts: list[Abstract] = []
 
     def abstracts(self) -> list[Abstract]:
-        """Return all abstracts in the order of ingest."""
+        """Return all abstracts, in the order of ingest."""
         generation = self._store.catalog.generation
         if generation != self._generation:
             self._abstracts = self._store.abstracts()
@@ -47,26 +45,19 @@ class Collection:
         """Return one line on the collection."""
         return cards.summary(self.abstracts())
 
-    def show(self, page: int) -> tuple[str, str, int, dict[str, object], dict[str, object]]:
-        """Return files, list and page number, and whether there is a page before and behind."""
+    def show(self, page: int) -> tuple[str, int, Any, Any]:
+        """Return a page of the list, its number within bounds, and whether there are pages before and behind it."""
         abstracts = self.abstracts()
         page = max(0, min(page, (len(abstracts) - 1) // PAGE))
         first = page * PAGE
-        return (
-            cards.files(abstracts),
-            cards.shelf(abstracts[first : first + PAGE], first + 1),
-            page,
-            gr.update(visible=page > 0),
-            gr.update(visible=first + PAGE < len(abstracts)),
-        )
+        listing = cards.listing(abstracts, first, PAGE)
+        return listing, page, gr.update(visible=page > 0), gr.update(visible=first + PAGE < len(abstracts))
 
 
 def build() -> Panel:
-    """Build the tab's content; `Collection.show` fills it when the tab is opened."""
-    with gr.Accordion("Files", open=False):
-        files = gr.Markdown(latex_delimiters=[], elem_classes="files")
-    shelf = gr.Markdown(latex_delimiters=[], elem_id="collection")
-    with gr.Row(elem_classes="pages"):
+    """Build the tab; it is filled when it is opened. Gradio's sanitiser is a second wall here too."""
+    listing = gr.Markdown(latex_delimiters=[], elem_id="collection")
+    with gr.Row(elem_id="pages"):
         earlier = gr.Button("← Earlier", visible=False, size="sm")
         later = gr.Button("Later →", visible=False, size="sm")
-    return Panel(files, shelf, gr.State(0), earlier, later)
+    return Panel(listing, gr.State(0), earlier, later)

@@ -26,10 +26,6 @@ HEADERS = {
 }
 
 
-class TooLarge(Exception):
-    """A request's body went past the limit."""
-
-
 class Gate:
     """An ASGI middleware that lets through what the page and its API need."""
 
@@ -37,6 +33,7 @@ class Gate:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse the request, or pass it on with its body counted and headers set on the answer."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -34,6 +34,7 @@ _ATOM = re.compile(
       \$\$ (?P<display> [^$]{{1,500}} ) \$\$  |  \\\[ (?P<display_tex> .{{1,500}}? ) \\\]
     | (?<![\\$]) \$ (?![\s$\d]) (?P<inline> (?: \\. | [^$\\] ){{1,500}}? ) (?<!\s) \$
     | (?<![\\$]) \$ (?=\d) (?P<inline_number> (?: \\. | [^$\\] ){{1,500}}? ) (?<!\s) \$ (?!\d)
+    | (?<![\\$]) \$ [ ] (?P<inline_spaced> (?= [^$]* [\\^_] ) (?: \\. | [^$\\] ){{1,500}}? ) [ ] \$
     | \\\( (?P<inline_tex> .{{1,500}}? ) \\\)
     | `` (?P<fence> (?: (?!'') [^`"] ){{1,300}} ) ``  |  (?<!`) ` (?P<code> [^`\s] (?: [^`]{{0,300}} [^`\s] )? ) ` (?!`)
     | \\ (?:url|nolinkurl) \{{ (?P<url> {_URL} ) \}}
@@ -49,15 +50,21 @@ _ATOM = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BRACED = r"(?:[^{}]|\{[^{}]{0,300}\}){1,600}"
+_FREE = r"(?<![^\W_]) (?<![*\\])"
+_ENDED = r"(?![^\W_]) (?!\*)"
+"""A star opens behind, and closes before, what is neither a letter, a digit nor a star."""
+
 _STYLED = re.compile(
     rf"""
-      (?<![\w*\\]) \*\*\* (?=[^\s*]) (?P<both> [^*]{{1,400}}? ) (?<=[^\s\\]) \*\*\* (?![\w*])
-    | (?: (?<![\w*\\]) \*\* (?=\S) | (?<=[a-z]) \*\* (?=[A-Z]) ) (?P<strong> .{{1,400}}? ) (?<=[^\s\\]) \*\* (?!\*)
-    | (?<![\w*\\]) \* (?=[^\s*]) (?P<em> (?: [^*] | \*\*[^*]{{1,300}}\*\* ){{1,400}}? ) (?<=[^\s\\]) \* (?![\w*])
+      {_FREE} \*\*\* (?=[^\s*]) (?P<both> [^*]{{1,400}}? ) (?<=[^\s\\]) \*\*\* {_ENDED}
+    | (?: {_FREE} \*\* (?=\S) | (?<=[a-z]) \*\* (?=[A-Z]) ) (?P<strong> .{{1,400}}? ) (?<=[^\s\\]) \*\* (?!\*)
+    | {_FREE} \* (?=[^\s*]) (?P<em> (?: [^*] | \*\*[^*]{{1,300}}\*\* ){{1,400}}? ) (?<=[^\s\\]) \* {_ENDED}
+    | (?<![\w\\]) __ (?=[^\s_]) (?P<strong_line> [^_]{{1,300}}? ) (?<=[^\s\\]) __ (?!\w)
     | (?<![\w\\]) _ (?=[^\s_]) (?P<em_line> [^_]{{1,300}}? ) (?<=[^\s\\]) _ (?!\w)
     | `` (?=\S) (?P<quote> [^`]{{1,400}}? ) (?: '' | " )  |  ` (?=\w) (?P<single> [^`'\s] [^`']{{0,80}}? ) ' (?!\w)
     | \$ (?P<text> \\(?:emph|text[a-z]*) \{{[^{{}}]{{1,300}}\}} ) \$
-    | \\ (?:emph|textit|textsl) \{{ (?P<em_tex> {_BRACED} ) \}}  |  \{{ \\(?:em|it|sl)\s (?P<em_group> [^{{}}]{{1,300}} ) \}}
+    | \\ (?:emph|textit|textsl) \{{ (?P<em_tex> {_BRACED} ) \}}
+    | \{{ \\(?:em|it|sl)\s (?P<em_group> [^{{}}]{{1,300}} ) \}}
     | \\ textbf \{{ (?P<strong_tex> {_BRACED} ) \}}  |  \{{ \\bf\s (?P<strong_group> [^{{}}]{{1,300}} ) \}}
     | \\ texttt \{{ (?P<code> {_BRACED} ) \}}  |  \\ textsc \{{ (?P<caps> {_BRACED} ) \}}
     | \\ (?:text|textrm|textsf|mbox|underline) \{{ (?P<text_tex> {_BRACED} ) \}}
@@ -89,9 +96,7 @@ def plain(text: str) -> str:
     return re.sub(_CONTROL, lambda match: _named(match[0]), escape(text))
 
 
-def _styled(
-    masked: str, atoms: Mapping[int, Piece], start: int, end: int, styles: tuple[str, ...]
-) -> Iterator[Piece]:
+def _styled(masked: str, atoms: Mapping[int, Piece], start: int, end: int, styles: tuple[str, ...]) -> Iterator[Piece]:
     position = start
     while match := _STYLED.search(masked, position, end):
         name = match.lastgroup or ""
@@ -133,29 +138,36 @@ def _shown(match: re.Match[str]) -> str | None:
     name = match.lastgroup or ""
     found = match[name]
     match name:
-        case "display" | "display_tex" | "inline" | "inline_number" | "inline_tex":
+        case "display" | "display_tex" | "inline" | "inline_number" | "inline_spaced" | "inline_tex":
             return _formula(match[0], found, display=name.startswith("display"))
         case "fence" | "code":
-            return f"<code>{escape(found)}</code>"
+            return f"<code>{plain(found)}</code>"
         case "url" | "bare":
             return _link(_trimmed(found), _trimmed(found))
         case "href_text":
             return _link(match["href"], found)
         case "link":
-            return None if "://" in match["link_text"] and match["link_text"] != found else _link(found, match["link_text"])
-        case "accent":
-            return unicodedata.normalize("NFC", found.strip("{}")[-1] + _ACCENTS[found[0]])
+            words = match["link_text"]
+            return None if "://" in words and words != found else _link(found, words)  # an address that leads elsewhere
         case "control":
             return _named(found)
-        case "escaped" | "brace":
-            return escape(found)
+        case "tie":
+            return "" if match.string[match.start() - 1] == " " else "\u00a0"
+    return escape(_character(name, found))
+
+
+def _character(name: str, found: str) -> str:
+    """Return what LaTeX prints for an escape."""
+    match name:
+        case "accent":
+            return unicodedata.normalize("NFC", found.strip("{}")[-1] + _ACCENTS[found[0]])
         case "space":
             return _SPACES[found]
         case "dash":
             return "—" if found == "---" else "–"
         case "dots":
             return "…"
-    return "" if match.string[match.start() - 1] == " " else "\u00a0"  # a tie: `at~\\url{…}`
+    return found
 
 
 def _formula(source: str, tex: str, *, display: bool) -> str | None:

@@ -34,9 +34,9 @@ _DEFINES = re.compile(r"\\(?:newcommand|renewcommand|providecommand|def|let)\b")
 _STYLED_TEXT = re.compile(r'<mtext>(?:<(b|i|code|span)(?: class="[\w-]*")?>)([^<]*)</\1></mtext>')
 _TAG = re.compile(
     r"</?m[a-z]+"
-    r'(?: (?:accent|accentunder|columnalign|columnspan|class|depth|display|displaystyle|fence|form|height|largeop|linebreak'
-    r"|linethickness|lspace|mathvariant|maxsize|minsize|movablelimits|notation|rowspan|rspace|scriptlevel|separator"
-    r'|stretchy|style|symmetric|voffset|width)="[\w#%:;., -]*")*/?>'
+    r"(?: (?:accent|accentunder|columnalign|columnspan|class|depth|display|displaystyle|fence|form|height|largeop"
+    r"|linebreak|linethickness|lspace|mathvariant|maxsize|minsize|movablelimits|notation|rowspan|rspace|scriptlevel"
+    r'|separator|stretchy|style|symmetric|voffset|width)="[\w#%:;., -]*")*/?>'
 )
 
 

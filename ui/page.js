@@ -19,16 +19,23 @@
   });
 
   let newest = null;
+  let asked = 0;
   const tidy = () => {
     // Screen readers: name the panel, and take away the label that Gradio makes of a message's source, HTML here.
     const side = document.getElementById("side");
     if (side) Object.assign(side, { role: "complementary", ariaLabel: "Sources" });
     for (const message of document.querySelectorAll("#chat [data-testid=user], #chat [data-testid=bot]"))
       message.removeAttribute("aria-label");
+    // Gradio calls its examples a list, and puts buttons into it.
+    document.querySelector("#chat .examples")?.setAttribute("role", "group");
     // New sources come in above the old ones; a browser would hold on to the old.
     const turn = document.querySelector("#shelf .turn");
     if (turn !== newest && side) side.scrollTop = 0;
     newest = turn;
+    // On a narrow screen the page scrolls, not the chat, and Gradio leaves it where it was.
+    const questions = document.querySelectorAll("#chat .user-row");
+    if (questions.length > asked && innerWidth < 960) questions[questions.length - 1].scrollIntoView();
+    asked = questions.length;
   };
   new MutationObserver(tidy).observe(document, { subtree: true, childList: true });
 })();

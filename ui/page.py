@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
+from gradio.events import api as add_endpoint
 
 from rag.settings import Settings
 from ui import api, chat, collection, sources
@@ -19,22 +21,27 @@ TITLE = "askabstracts"
 def build_page(chain: Chain, settings: Settings) -> gr.Blocks:
     """Build the page. The conversation lives in the session's state, on the server, and nowhere else."""
     stock = collection.Collection(chain.store)
+    page: gr.Blocks
     with gr.Blocks(title=TITLE, fill_width=True, fill_height=True, analytics_enabled=False) as page:
         with gr.Row(elem_id="top"):
             gr.Markdown(f"<h1>{TITLE}</h1>", latex_delimiters=[], elem_id="name")
             summary = gr.Markdown(stock.summary(), latex_delimiters=[], elem_id="summary")
         with gr.Tabs(elem_id="rooms"):
             with gr.Tab("Ask"):
-                _ask_room(chain)
+                messages = _ask_room(chain)
             with gr.Tab("Collection") as tab:
                 _collection_room(stock, tab)
-        page.load(stock.summary, None, summary, api_visibility="private")
-        gr.api(api.ask_with(chain), api_name="ask")
+        page.load(
+            lambda: (stock.summary(), chat.greet(len(stock.abstracts()))),
+            outputs=[summary, messages],
+            api_visibility="private",
+        )
+        add_endpoint(api.ask_with(chain), api_name="ask")
     page.queue(max_size=settings.server.max_queue, default_concurrency_limit=settings.server.concurrency)
     return page
 
 
-def _ask_room(chain: Chain) -> None:
+def _ask_room(chain: Chain) -> gr.Chatbot:
     conversation = gr.State(())
     with gr.Row(elem_id="desk"):
         with gr.Column(scale=6, min_width=300, elem_id="talk"):
@@ -48,21 +55,32 @@ def _ask_room(chain: Chain) -> None:
         with gr.Column(scale=5, min_width=300, elem_id="side"):
             panel = sources.build()
 
-    def ask(question: str, turns: chat.Conversation) -> Iterator[chat.Shown]:
+    def on_submit(question: str, turns: chat.Conversation) -> Iterator[chat.Shown]:
         yield from chat.converse(chain, question, turns)
 
-    def ask_example(turns: chat.Conversation, event: gr.SelectData) -> Iterator[chat.Shown]:
-        yield from chat.converse(chain, event.value["text"], turns)
+    def on_example(turns: chat.Conversation, event: gr.SelectData) -> Iterator[chat.Shown]:
+        for _, *shown in chat.converse(chain, event.value["text"], turns):
+            yield gr.skip(), *shown  # what was typed before stays in the box
+
+    def on_clear() -> chat.Shown:
+        return "", [], sources.EMPTY, ()
 
     shown: list[Any] = [box, messages, panel, conversation]
-    asked = box.submit(ask, [box, conversation], shown, show_progress="hidden", api_visibility="private")
-    picked = messages.example_select(ask_example, conversation, shown, show_progress="hidden", api_visibility="private")
-    clear.click(lambda: ("", [], sources.EMPTY, ()), None, shown, cancels=[asked, picked], api_visibility="private", queue=False)
+    quiet: dict[str, Any] = {"outputs": shown, "show_progress": "hidden", "api_visibility": "private"}
+    asked = box.submit(on_submit, [box, conversation], **quiet)
+    picked = messages.example_select(on_example, conversation, **quiet)
+    clear.click(on_clear, None, cancels=[asked, picked], queue=False, **quiet)
+    return messages
 
 
 def _collection_room(stock: collection.Collection, tab: gr.Tab) -> None:
     panel = collection.build()
-    shown: list[Any] = [panel.files, panel.shelf, panel.page, panel.earlier, panel.later]
-    tab.select(stock.show, panel.page, shown, api_visibility="private")
-    panel.earlier.click(lambda page: stock.show(page - 1), panel.page, shown, api_visibility="private")
-    panel.later.click(lambda page: stock.show(page + 1), panel.page, shown, api_visibility="private")
+    events: list[tuple[Any, int]] = [(tab.select, 0), (panel.earlier.click, -1), (panel.later.click, 1)]
+    for event, step in events:
+        event(
+            partial(_turn_page, stock, step), panel.page, list(panel), api_visibility="private", show_progress="hidden"
+        )
+
+
+def _turn_page(stock: collection.Collection, step: int, page: int) -> tuple[str, int, Any, Any]:
+    return stock.show(page + step)

@@ -20,6 +20,7 @@ AbstractOf = Callable[[str], Abstract]
 """Looks an abstract up by its id; raises `KeyError` where the store holds it no more."""
 
 LONGEST_LINE = 300
+LONGEST_QUESTION = 5_000
 NEAREST = 5
 _MARKER = re.compile(r"\s?\[(\d+)\]")
 _WORD_JOINER = "\u2060"
@@ -28,30 +29,30 @@ _WORD_JOINER = "\u2060"
 
 def question(text: str) -> str:
     """Return what the reader typed, line by line."""
-    return f'<div class="question">{_lines(clip(text, 10 * LONGEST_LINE))}</div>'
+    return f'<h2 class="question">{_lines(clip(text, LONGEST_QUESTION))}</h2>'
 
 
 def waiting() -> str:
     """Return what stands in the answer's place until it comes."""
-    return '<div class="answer waiting">Reading the abstracts…</div>'
+    return '<div class="reply waiting">Reading the abstracts…</div>'
 
 
 def problem(message: str) -> str:
     """Return an error in the reader's words; `message` is one line without a full stop."""
     words = message[:1].upper() + message[1:].rstrip(".") + "."
-    return f'<div class="answer problem"><p class="tag">Not asked</p><p>{plain(words)}</p></div>'
+    return f'<div class="reply problem"><p class="tag">Not answered</p><p>{plain(words)}</p></div>'
 
 
 def welcome(count: int) -> str:
     """Return what an empty conversation shows."""
     if not count:
         return (
-            '<div class="welcome"><h2>There are no abstracts here yet</h2><p>Stop the server, add some with '
-            "<code>rag ingest</code> (or <code>rag ingest FOLDER</code> for your own), and start it again.</p></div>"
+            '<div class="welcome"><h2>There are no abstracts here yet</h2><p>Add some with <code>rag ingest</code>, or '
+            "your own with <code>rag ingest FOLDER</code>, then load this page again.</p></div>"
         )
     return (
-        f'<div class="welcome"><h2>Ask {count_of(count, "abstract")}</h2><p>Answers are sentences of the abstracts, each'
-        " with a number that leads to its place. Where the abstracts do not say, the answer says so.</p></div>"
+        f'<div class="welcome"><h2>Ask {count_of(count, "abstract")}</h2><p>Answers are sentences of the abstracts, '
+        "each with a number that leads to its place. Where the abstracts do not say, the answer says so.</p></div>"
     )
 
 
@@ -64,10 +65,10 @@ def reply(turn: int, answer: Answer, abstract_of: AbstractOf) -> Iterator[str]:
         head += '<p class="tag">No answer in these abstracts</p>'
     parts = _parts(turn, answer, abstract_of)
     for count in range(1, len(parts)):
-        yield f'<div class="answer growing">{head}<p>{"".join(parts[:count])}</p></div>'
-    nearest = _nearest(turn, answer, abstract_of) if answer.kind == "refusal" else ""
+        yield f'<div class="reply growing">{head}<p>{"".join(parts[:count])}</p></div>'
+    nearest = _nearest_links(turn, answer, abstract_of) if answer.kind == "refusal" else ""
     body = f"<p>{''.join(parts)}</p>{nearest}{_small_print(answer)}"
-    yield f'<div class="answer {answer.kind}" id="a-{turn}">{head}{body}</div>'
+    yield f'<div class="reply {answer.kind}" id="a-{turn}">{head}{body}</div>'
 
 
 def clip(text: str, length: int = LONGEST_LINE) -> str:
@@ -116,9 +117,7 @@ def _sentence(statement: Statement, citations: Mapping[int, Citation], abstract_
     return rich(statement.text)
 
 
-def _between(
-    turn: int, answer: Answer, said: Statement | None, citations: Mapping[int, Citation], text: str
-) -> str:
+def _between(turn: int, answer: Answer, said: Statement | None, citations: Mapping[int, Citation], text: str) -> str:
     written = []
     for place, part in enumerate(_MARKER.split(text)):
         citation = citations.get(int(part)) if place % 2 else None
@@ -138,7 +137,7 @@ def _lines(text: str) -> str:
     return "<br>".join(plain(line) for line in re.split(r"\r\n|[\r\n]", text))
 
 
-def _nearest(turn: int, answer: Answer, abstract_of: AbstractOf) -> str:
+def _nearest_links(turn: int, answer: Answer, abstract_of: AbstractOf) -> str:
     items = [
         f'<li><a href="#n-{turn}-{place}">{plain(clip(abstract.label))}</a></li>'
         for place, abstract in enumerate(known(answer, abstract_of)[:NEAREST], 1)

@@ -11,7 +11,7 @@ EMPTY = '<p class="hint">The abstracts behind an answer appear here, with the ci
 
 def build() -> gr.Markdown:
     """Build the panel. Gradio's sanitiser looks at its HTML again, as a second wall."""
-    gr.Markdown('<h2>Sources</h2>', latex_delimiters=[], elem_classes="heading")
+    gr.Markdown("<h2>Sources</h2>", latex_delimiters=[], elem_classes="heading")
     return gr.Markdown(EMPTY, elem_id="shelf", latex_delimiters=[], container=False)
 
 

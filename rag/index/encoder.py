@@ -10,9 +10,12 @@ import hashlib
 import importlib.util
 import os
 from collections import OrderedDict
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -39,6 +42,7 @@ class Encoder(BaseEmbedding):
 
     settings: EncoderSettings
     _model: Any = PrivateAttr(default=None)
+    _batch_model: Any = PrivateAttr(default=None)
     _asked: OrderedDict[str, Vectors] = PrivateAttr(default_factory=OrderedDict)
 
     def __init__(self, settings: EncoderSettings | None = None, **fields: Any) -> None:
@@ -64,14 +68,16 @@ class Encoder(BaseEmbedding):
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (texts, dimension) for texts to be found."""
-        with self._threads(len(texts)):
-            return self._unit(self.load().encode_document(list(texts), **self._options))
+        many = len(texts) > FEW_TEXTS
+        model = self._for_batches() if many else self.load()
+        with self._use_threads(many):
+            return _unit(model.encode_document(list(texts), convert_to_tensor=True, **self._options))
 
     def encode_query(self, text: str) -> Vectors:
         """Return the unit vector, of shape (dimension,), of a question."""
         if text not in self._asked:
-            with self._threads(1):
-                self._asked[text] = self._unit(self.load().encode_query([text], **self._options))[0]
+            with self._use_threads(many=False):
+                self._asked[text] = _unit(self.load().encode_query([text], convert_to_tensor=True, **self._options))[0]
             while len(self._asked) > REMEMBERED_QUERIES:
                 self._asked.popitem(last=False)
         return self._asked[text]
@@ -85,14 +91,16 @@ class Encoder(BaseEmbedding):
 
     @property
     def _options(self) -> dict[str, Any]:
-        return {"batch_size": self.settings.batch_size, "show_progress_bar": False, "normalize_embeddings": True}
+        return {"batch_size": self.settings.batch_size, "show_progress_bar": False}
 
-    @staticmethod
-    def _unit(vectors: Any) -> Vectors:
-        return np.asarray(vectors, dtype=np.float32)
+    def _for_batches(self) -> Any:
+        if self._batch_model is None:
+            fast = self.settings.device == "cpu" and _bfloat16_pays()
+            self._batch_model = deepcopy(self.load()).bfloat16() if fast else self.load()
+        return self._batch_model
 
-    def _threads(self, texts: int) -> _Threads:
-        return _Threads(self.settings.threads or (1 if texts <= FEW_TEXTS else os.cpu_count() or 1))
+    def _use_threads(self, many: bool) -> AbstractContextManager[None]:
+        return _threads(self.settings.threads or (os.cpu_count() or 1 if many else 1))
 
     def _get_query_embedding(self, query: str) -> list[float]:
         return [float(number) for number in self.encode_query(query)]
@@ -111,24 +119,44 @@ FEW_TEXTS = 2
 """Up to so many texts one thread is as fast as all, and does not stall where the cores are busy."""
 
 
-class _Threads:
-    """Sets torch's thread count for a block, and puts the old one back."""
+def _unit(tensor: Any) -> Vectors:
+    """Return a torch tensor's rows as unit vectors; a row of zeros stays one."""
+    vectors: Vectors = tensor.float().cpu().numpy()
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return np.asarray(vectors / lengths, dtype=np.float32)
 
-    def __init__(self, count: int) -> None:
-        self.count = count
 
-    @cached_property
-    def torch(self) -> Any:
-        import torch
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """Set torch's number of threads for a block, and put the old one back."""
+    import torch
 
-        return torch
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
-    def __enter__(self) -> None:
-        self.before = self.torch.get_num_threads()
-        self.torch.set_num_threads(self.count)
 
-    def __exit__(self, *_: object) -> None:
-        self.torch.set_num_threads(self.before)
+@cache
+def _bfloat16_pays() -> bool:
+    """Tell whether this processor multiplies bfloat16 much faster than float32: some by half the time, some slower.
+
+    The seeds' sentences keep a cosine of at least 0.9998 to their float32 vectors.
+    """
+    import torch
+
+    def seconds(dtype: torch.dtype) -> float:
+        left, right = torch.ones(1024, 384, dtype=dtype), torch.ones(384, 1536, dtype=dtype)
+        times = []
+        for _ in range(5):
+            begun = perf_counter()
+            left @ right
+            times.append(perf_counter() - begun)
+        return min(times)
+
+    return seconds(torch.float32) > 1.5 * seconds(torch.bfloat16)
 
 
 def _load(settings: EncoderSettings) -> Any:
