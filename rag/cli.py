@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rag.cli_eval import evaluation
 from rag.errors import AskAbstractsError
 
 if TYPE_CHECKING:
@@ -148,6 +149,9 @@ def status(as_json: bool, store: Path | None, config: Path | None) -> None:
     settings = _settings(config, store)
     found = Store.open(settings.store.path, Encoder(settings.encoder)).status()
     click.echo(_json(found) if as_json else "\n".join(f"{name:<12}{value}" for name, value in found.items()))
+
+
+cli.add_command(evaluation)
 
 
 def main() -> None:

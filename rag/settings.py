@@ -6,7 +6,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from platformdirs import user_data_path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -46,6 +46,7 @@ class ChunkSettings(Section):
 class RetrieverSettings(Section):
     """How abstracts are found."""
 
+    mode: Literal["hybrid", "dense", "bm25"] = "hybrid"
     abstracts: int = Field(default=8, ge=1, le=100)
     candidates: int = Field(default=50, ge=1, le=1000)
     rrf_k: int = Field(default=60, ge=1, le=1000)
@@ -80,10 +81,12 @@ class Settings(Section):
     server: ServerSettings = Field(default_factory=ServerSettings)
 
     def check_question(self, question: str) -> str:
-        """Return the question on one line. Raises `InputError` where it is empty or too long."""
+        """Return the question on one line. Raises `InputError` where it is empty, too long or no text."""
         limit = self.answer.max_question_characters
         if len(question) > limit:
             raise InputError(f"the question has {len(question):,} characters; at most {limit:,} are taken")
+        if any("\ud800" <= character <= "\udfff" for character in question):
+            raise InputError("the question is not valid UTF-8 text")
         if not (asked := " ".join(question.split())):
             raise InputError("the question is empty")
         return asked

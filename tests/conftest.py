@@ -8,10 +8,12 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ.pop("RAG_CONFIG", None)
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 from pytest_socket import socket_allow_hosts
 
 from rag.chain.chain import Chain
@@ -22,6 +24,14 @@ from rag.index.store import Store
 from rag.settings import Settings, load_settings
 
 SEEDS = seeds_path()
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +73,16 @@ def empty_store(tmp_path: Path, encoder: Encoder) -> Iterator[Store]:
     opened = Store.open(tmp_path / "store", encoder)
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, or Chrome; the tests are skipped where there is none, but not in CI."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        message = "no Chromium in PATH: install one (Debian: apt-get install chromium) to run the browser tests"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield browser
+        browser.close()

@@ -17,10 +17,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rag.corpus": BOTTOM,
     "rag.index": INDEX,
     "rag.chain": INDEX,
-    "rag.evaluation": INDEX | {"rag.chain"},
+    "rag.evaluation": INDEX | {"rag", "rag.chain"},
     "rag.training": INDEX | {"rag.chain"},
     "rag.terminal": INDEX | {"rag.chain"},
-    "rag.cli": INDEX | {"rag.chain", "rag.evaluation", "rag.terminal", "ui"},
+    "rag.cli": INDEX | {"rag.chain", "rag.cli_eval", "rag.terminal", "ui"},
+    "rag.cli_eval": INDEX | {"rag.evaluation", "rag.terminal"},
     "ui": INDEX | {"rag", "rag.chain", "rag.evaluation"},
 }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 
 from rag.errors import AskAbstractsError
-from rag.records import Turn
+from rag.records import Answer, Turn
 from ui import cards, render, sources
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Exchange:
     reply: str
     sources: str = ""
     said: str | None = None
+    answer: Answer | None = None
 
 
 Conversation = tuple[Exchange, ...]
@@ -55,7 +56,7 @@ def build(count: int) -> gr.Chatbot:
         container=False,
         layout="panel",
         buttons=[],
-        feedback_options=None,
+        feedback_options=("Like", "Dislike"),
         render_markdown=False,
         allow_tags=False,
         latex_delimiters=[],
@@ -87,6 +88,7 @@ def converse(chain: Chain, question: str, conversation: Conversation) -> Iterato
         answer = chain.ask(question, history(conversation))
         steps = list(render.reply(turn, answer, chain.store.abstract))
         exchange = replace(exchange, sources=cards.sources(turn, answer, chain.store.abstract), said=answer.text)
+        exchange = replace(exchange, answer=answer)
     except AskAbstractsError as error:
         yield from _failed(exchange, conversation, str(error))
         return

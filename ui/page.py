@@ -10,7 +10,7 @@ import gradio as gr
 from gradio.events import api as add_endpoint
 
 from rag.settings import Settings
-from ui import api, chat, collection, sources
+from ui import api, chat, collection, feedback, sources
 
 if TYPE_CHECKING:
     from rag.chain.chain import Chain
@@ -46,6 +46,7 @@ def _ask_room(chain: Chain) -> gr.Chatbot:
     with gr.Row(elem_id="desk"):
         with gr.Column(scale=6, min_width=300, elem_id="talk"):
             messages = chat.build(len(chain.store))
+            feedback.build(messages, conversation, chain.store.path / feedback.FILE)
             with gr.Row(elem_id="ask"):
                 box = gr.Textbox(
                     placeholder="Ask the abstracts…", show_label=False, label="Question", container=False, lines=1,

@@ -42,8 +42,10 @@ class Chain:
         encoder.load()
         return cls(store, settings)
 
-    def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
+    def ask(self, question: str, history: Sequence[Turn] = (), refuse_below: float | None = None) -> Answer:
         """Answer a question, taking the conversation before it into account, the oldest turn first.
+
+        `refuse_below` overrides the setting: 0 answers whatever the confidence is.
 
         Raises `InputError` for a question that is empty or longer than the settings allow.
         """
@@ -57,7 +59,8 @@ class Chain:
         with clock("read"):
             findings = self.reader.read(Question.ask(standalone, self.store.encoder), passages)
         with clock("answer"):
-            answer = self._answer(asked, standalone, passages, findings)
+            why = self._refusal(passages, findings, refuse_below)
+            answer = self._answer(asked, standalone, passages, findings, why)
         return clock.stamp(answer)
 
     def search(self, text: str, count: int = 10) -> list[Passage]:
@@ -69,10 +72,11 @@ class Chain:
         passages = self.retriever.passages(text, 1)
         return passages[0].reading.abstract if passages else None
 
-    def _answer(self, asked: str, standalone: str, passages: Sequence[Passage], findings: Findings) -> Answer:
+    def _answer(
+        self, asked: str, standalone: str, passages: Sequence[Passage], findings: Findings, why: Refusal | None
+    ) -> Answer:
         retrieved = tuple(Retrieved(p.reading.abstract.id, round(p.score, 6)) for p in passages)
         confidence = round(findings.confidence, 4)
-        why = self._refusal(passages, findings)
         if why is None:
             chosen = choose(findings.evidence, self.settings.answer.max_sentences)
             draft = self.answerer.synthesize(standalone, nodes=[to_node(one) for one in chosen])
@@ -98,12 +102,12 @@ class Chain:
             text=refuse(why, nearest), retrieved=retrieved, confidence=confidence, answerer=self.answerer.name,
         )  # fmt: skip
 
-    def _refusal(self, passages: Sequence[Passage], findings: Findings) -> Refusal | None:
+    def _refusal(self, passages: Sequence[Passage], findings: Findings, refuse_below: float | None) -> Refusal | None:
         if not passages:
             return "empty_store"
         weights = self.reader.weights
-        least = self.settings.answer.refuse_below
-        if findings.confidence >= (weights.refuse_below if least is None else least):
+        given = (refuse_below, self.settings.answer.refuse_below, weights.refuse_below)
+        if findings.confidence >= next(least for least in given if least is not None):
             return None
         near = max(passage.closeness for passage in passages) >= weights.off_topic_below
         return "not_stated" if near else "off_topic"

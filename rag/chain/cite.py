@@ -14,7 +14,7 @@ _WORD_JOINER = "\u2060"
 REFUSALS: dict[Refusal, str] = {
     "empty_store": "There are no abstracts here yet. Add some with: rag ingest",
     "off_topic": "The abstracts in this collection do not deal with this.",
-    "not_stated": "The abstracts in this collection do not say.",
+    "not_stated": "I found no sentence in this collection that answers this.",
 }
 
 
@@ -59,5 +59,5 @@ def refuse(why: Refusal, nearest: Abstract | None) -> str:
     text = REFUSALS[why]
     if why == "not_stated" and nearest is not None:
         label = _LOOKS_LIKE_MARKER.sub("[" + _WORD_JOINER, nearest.label)
-        text += f" The nearest one is “{label}”, and it does not state this."
+        text += f" The nearest abstract is “{label}”."
     return text

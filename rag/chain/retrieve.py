@@ -47,11 +47,12 @@ class HybridRetriever(BaseRetriever):
         count = count or self.settings.abstracts
         candidates = max(self.settings.candidates, count)
         vector = self.store.encoder.encode_query(plain(text))
-        near = [abstract_id for abstract_id, _ in self.store.vectors.nearest(vector, candidates)]
-        matching = [abstract_id for abstract_id, _ in self.store.lexical.nearest(text, candidates)]
-        readings = self._read(dict.fromkeys([*near, *matching]))
+        mode = self.settings.mode
+        near = self.store.vectors.nearest(vector, candidates) if mode != "bm25" else []
+        matching = [i for i, _ in self.store.lexical.nearest(text, candidates)] if mode != "dense" else []
+        readings = self._read(dict.fromkeys([*(i for i, _ in near), *matching]))
         closeness = {reading.abstract.id: _closeness(reading, vector) for reading in readings}
-        dense = sorted(closeness, key=lambda abstract_id: -closeness[abstract_id])
+        dense = sorted(closeness, key=lambda abstract_id: -closeness[abstract_id]) if near else []
         fused = reciprocal_rank_fusion([dense, [i for i in matching if i in closeness]], self.settings.rrf_k)
         by_id = {reading.abstract.id: reading for reading in readings}
         return [Passage(by_id[i], score, closeness[i]) for i, score in list(fused.items())[:count]]
@@ -90,4 +91,5 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[str]], k: int) -> dict[st
 
 def _closeness(reading: Reading, vector: Any) -> float:
     """The best sentence's cosine plus the whole abstract's: the one finds the fact, the other the topic."""
-    return float((reading.vectors @ vector).max() + mean_direction(reading.vectors) @ vector)
+    vectors = reading.all_vectors
+    return float((vectors @ vector).max() + mean_direction(vectors) @ vector)

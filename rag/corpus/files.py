@@ -43,16 +43,18 @@ def read_abstracts(files: Iterable[Path]) -> Iterator[Abstract]:
             yield to_abstract(paragraph)
 
 
-def to_abstract(paragraph: Paragraph) -> Abstract:
+def to_abstract(paragraph: Paragraph, title: str | None = None) -> Abstract:
     """Give a paragraph its identity, label and sentences."""
     text = normalize(paragraph.text)
+    title = normalize(title) if title else None
     return Abstract(
         id=abstract_id(text),
         text=text,
-        label=label(text),
+        label=label(text, title),
         sentences=tuple(split_sentences(text)),
         sources=(paragraph.source,),
         collection=paragraph.heading,
+        title=title,
     )
 
 

@@ -103,10 +103,10 @@ class Catalog:
         return iter([_abstract(row) for row in self._all(f"{_SELECT} ORDER BY position")])
 
     def vectors(self, abstract_id: str) -> Vectors:
-        """Return the sentences' unit vectors, of shape (sentences, dimension)."""
-        blob, sentences = self._all("SELECT vectors, sentences FROM abstracts WHERE id = ?", abstract_id)[0]
-        count = max(len(json.loads(sentences)), 1)
-        vectors: Vectors = np.frombuffer(blob, dtype=np.float16).astype(np.float32).reshape(count, -1)
+        """Return the unit vectors of the sentences and, last, of the title where there is one: one a row."""
+        blob = self._all("SELECT vectors FROM abstracts WHERE id = ?", abstract_id)[0][0]
+        dimension = int(self.about()["dimension"])
+        vectors: Vectors = np.frombuffer(blob, dtype=np.float16).astype(np.float32).reshape(-1, dimension)
         return vectors
 
     def add(self, abstracts: Sequence[Abstract], vectors: Sequence[Vectors]) -> None:

@@ -49,6 +49,14 @@ def ingest(store: Store, paths: Iterable[Path], max_word_pieces: int, progress: 
     files = find_files(paths)
     paragraphs = list(read_abstracts(files))
     abstracts = _merge_twins(paragraphs)
+    new, further = add_abstracts(store, abstracts, max_word_pieces, progress)
+    return IngestReport(len(files), len(paragraphs), new, len(abstracts) - new, further, len(store))
+
+
+def add_abstracts(
+    store: Store, abstracts: Sequence[Abstract], max_word_pieces: int, progress: Progress = iter
+) -> tuple[int, int]:
+    """Add different abstracts; return how many were new, and how many sources were noted for known ones."""
     with store.writing():
         known = store.catalog.sources()
         new = [abstract for abstract in abstracts if abstract.id not in known]
@@ -62,18 +70,22 @@ def ingest(store: Store, paths: Iterable[Path], max_word_pieces: int, progress: 
             store.catalog.add_sources(further)
         for batch in _batches(progress(new), BATCH):
             store.add(batch, *embed(batch, store.encoder, max_word_pieces))
-    return IngestReport(len(files), len(paragraphs), len(new), len(abstracts) - len(new), len(further), len(store))
+    return len(new), len(further)
 
 
 def embed(
     abstracts: Sequence[Abstract], encoder: Encoder, max_word_pieces: int
 ) -> tuple[list[Vectors], list[Chunk], Vectors]:
-    """Return the sentences' vectors an abstract, all chunks, and the chunks' vectors.
+    """Return each abstract's vectors (its sentences', then its title's), all chunks, and the chunks' vectors.
 
     Every sentence is encoded once, and a chunk's vector is the direction of its sentences' mean: it finds
     the right abstract more often than the encoding of the whole chunk does, and costs nothing more.
     """
-    texts = [[plain(abstract.sentence(i)) for i in range(len(abstract.sentences))] for abstract in abstracts]
+    texts = [
+        [plain(abstract.sentence(i)) for i in range(len(abstract.sentences))]
+        + ([plain(abstract.title)] if abstract.title else [])
+        for abstract in abstracts
+    ]
     flat = [text for sentences in texts for text in sentences]
     vectors, pieces = encoder.encode(flat), encoder.count_word_pieces(flat)
     sentence_vectors: list[Vectors] = []
@@ -87,7 +99,8 @@ def embed(
         sentence_vectors.append(own)
         for piece in chunk(abstract, pieces[rows], max_word_pieces):
             chunks.append(piece)
-            chunk_vectors.append(mean_direction(own[piece.first : piece.last]))
+            title = own[len(abstract.sentences) :]
+            chunk_vectors.append(mean_direction(np.vstack([own[piece.first : piece.last], title])))
     return sentence_vectors, chunks, np.stack(chunk_vectors)
 
 

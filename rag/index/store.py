@@ -8,6 +8,7 @@ store/lock              held by the one process that writes
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections import OrderedDict
@@ -31,10 +32,15 @@ FREE_BYTES_TO_WRITE = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An abstract with its sentences' unit vectors, of shape (sentences, dimension)."""
+    """An abstract with its unit vectors: `vectors` holds one a sentence, `all_vectors` the title's too, if any."""
 
     abstract: Abstract
-    vectors: Vectors
+    all_vectors: Vectors
+
+    @property
+    def vectors(self) -> Vectors:
+        """The sentences' vectors, of shape (sentences, dimension)."""
+        return self.all_vectors[: len(self.abstract.sentences)]
 
 
 class Store:
@@ -61,6 +67,8 @@ class Store:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutsideError(f"store {path}: {error.strerror}") from error
+        if not os.access(path, os.W_OK):
+            raise OutsideError(f"store {path}: this folder is read-only, and a store is opened for writing")
         return cls(path, encoder)
 
     def close(self) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from rag.chain.chain import Chain
 from rag.index.encoder import Encoder
@@ -20,29 +18,7 @@ from ui.app import build_app
 from ui.server import running
 
 HOSTILE: list[str] = json.loads((Path(__file__).parents[1] / "ui" / "hostile.json").read_text(encoding="utf-8"))
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 Open = Callable[..., Page]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Chromium, or Chrome; the tests are skipped where there is none, but not in CI."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        message = "no Chromium in PATH: install one (Debian: apt-get install chromium) to run the browser tests"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

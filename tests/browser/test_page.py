@@ -201,3 +201,15 @@ def test_nothing_scrolls_sideways(open_page: Callable[..., Page], url: str, widt
         assert page.evaluate("() => document.documentElement.scrollWidth") == width
     light = page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(250, 249, 246)"
     assert light == (scheme == "light")
+
+
+def test_a_thumb_and_a_note_are_kept(url: str, open_page: Callable[..., Page], chain: Chain) -> None:
+    page = open_page(url)
+    page.fill("#box textarea", "What is SceneSmith?")
+    page.press("#box textarea", "Enter")
+    page.get_by_role("button", name="Like", exact=True).click()
+    page.locator("#note textarea, #note input").fill("just what I needed")
+    page.locator("#note textarea, #note input").press("Enter")
+    page.locator("#note").wait_for(state="hidden")
+    kept = (chain.store.path / "feedback.jsonl").read_text(encoding="utf-8")
+    assert '"thumb": "up", "note": "just what I needed"' in kept

@@ -104,8 +104,9 @@ def test_an_empty_store_says_so(empty_store: Store, settings: Settings) -> None:
         ("", "the question is empty"),
         (" \n\t ", "the question is empty"),
         ("x" * 20_000, "20,000 characters; at most 4,000"),
+        ("goats \udcff?", "not valid UTF-8 text"),
     ],
-    ids=["none", "blank", "20,000 characters"],
+    ids=["none", "blank", "20,000 characters", "a lone surrogate"],
 )
 def test_a_question_that_cannot_be_asked(chain: Chain, question: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
