@@ -32,7 +32,7 @@ def evaluation() -> None:
 @click.option("--out", type=_folder, required=True, help="Folder of the run; an unfinished one is gone on with.")
 @click.option("--retrieval", is_flag=True, help="Measure what is found only, and write no answers.")
 @click.option("--fail-under", multiple=True, metavar="METRIC=VALUE", help="Exit 1 where a metric is lower.")
-@click.option("--against", type=_folder, help="An earlier run, for --max-regression.")
+@click.option("--against", type=_folder, help="The earlier run of --max-regression (default: the latest beside OUT).")
 @click.option("--max-regression", multiple=True, metavar="METRIC=VALUE", help="Exit 1 where a metric fell by more.")
 @click.option("--store", type=_folder, help="Folder of the store (setting store.path).")
 @click.option("--config", type=_folder, help="Settings file (else $RAG_CONFIG).")
@@ -46,7 +46,7 @@ def run(
     """
     floors, falls = _gates(fail_under), _gates(max_regression)
     if falls and against is None:
-        raise InputError("--max-regression needs --against RUN")
+        against = _run_before(out, dataset)
     from rag.settings import load_settings
 
     settings = load_settings(config, {"store": {"path": store}})
@@ -138,6 +138,16 @@ def _gates(texts: Sequence[str]) -> dict[str, float]:
         except ValueError as error:
             raise InputError(f"{text!r}: a gate is METRIC=VALUE, as in right=0.8 or single.right=0.8") from error
     return gates
+
+
+def _run_before(out: Path, dataset: str) -> Path:
+    """Return the latest scored run of the same dataset beside `out`. Raises `InputError` where there is none."""
+    runs = [file.parent for file in out.resolve().parent.glob("*/metrics.json") if file.parent != out.resolve()]
+    started = {run: json.loads((run / "run.json").read_text(encoding="utf-8")) for run in runs}
+    same = {run: about["started"] for run, about in started.items() if about["dataset"] == dataset}
+    if not same:
+        raise InputError(f"{out.parent}: no earlier run of {dataset} for --max-regression; name one with --against RUN")
+    return max(same, key=lambda run: same[run])
 
 
 def _hold(

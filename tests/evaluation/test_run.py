@@ -203,6 +203,29 @@ def test_foreign_answers_and_gates_on_the_command_line(
         assert message in bad.stderr
 
 
+def test_a_regression_gate_takes_the_latest_run_beside_it(
+    run: Path, chain: Chain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_STORE__PATH", str(chain.store.path))
+    command = ["eval", "run", str(QUESTIONS), "--max-regression", "right=0.02", "--out"]
+    missing = CliRunner().invoke(cli, [*command, str(tmp_path / "first")])
+    assert missing.exit_code == 2
+    assert "no earlier run of" in missing.stderr
+    same = CliRunner().invoke(cli, [*command, str(run.parent / "same")])
+    assert same.exit_code == 0, same.output
+    assert (run.parent / "same" / "report.html").exists()
+    metrics = json.loads((run / "metrics.json").read_text())
+    metrics["overall"]["right"]["value"] = 1.0
+    for folder in (run.parent / "better", run.parent / "worse"):
+        folder.mkdir()
+    (run.parent / "better" / "metrics.json").write_text(json.dumps(metrics))
+    about = json.loads((run / "run.json").read_text()) | {"started": "2999-01-01T00:00:00+00:00"}
+    (run.parent / "better" / "run.json").write_text(json.dumps(about))
+    worse = CliRunner().invoke(cli, [*command, str(run.parent / "worse")])
+    assert worse.exit_code == 1
+    assert "gate not met: right fell by 0." in worse.stderr
+
+
 def test_compare_on_the_command_line(run: Path) -> None:
     done = CliRunner().invoke(cli, ["eval", "compare", str(run), str(run)])
     assert done.exit_code == 0
