@@ -34,7 +34,9 @@ class IngestReport:
     total: int
 
     def __str__(self) -> str:
-        read = f"read {_count(self.paragraphs, 'abstract')} from {_count(self.files, 'file')}"
+        different = self.added + self.unchanged
+        twins = "" if different == self.paragraphs else f" ({different} different)"
+        read = f"read {_count(self.paragraphs, 'abstract')}{twins} from {_count(self.files, 'file')}"
         if not self.added and not self.new_sources:
             return f"{read}: nothing changed, the store holds {self.total}"
         sources = f", {_count(self.new_sources, 'source')} noted for known ones" if self.new_sources else ""
