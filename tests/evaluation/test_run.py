@@ -100,7 +100,7 @@ def test_a_run_killed_in_the_middle_gives_an_equal_result(run: Path, chain: Chai
     folder = tmp_path / "killed"
     command = [sys.executable, "-m", "rag", "eval", "run", str(QUESTIONS), "--out", str(folder)]
     with subprocess.Popen(command, env=os.environ | {"RAG_STORE__PATH": str(chain.store.path)}) as process:
-        for _ in range(600):
+        for _ in range(3000):
             if (folder / "answers.jsonl").exists() and (folder / "answers.jsonl").stat().st_size > 20_000:
                 break
             time.sleep(0.1)
