@@ -48,8 +48,8 @@ class HybridRetriever(BaseRetriever):
         candidates = max(self.settings.candidates, count)
         vector = self.store.encoder.encode_query(plain(text))
         mode = self.settings.mode
-        near = self.store.vectors.nearest(vector, candidates) if mode != "bm25" else []
-        matching = [i for i, _ in self.store.lexical.nearest(text, candidates)] if mode != "dense" else []
+        near = self.store.nearest(vector, candidates) if mode != "bm25" else []
+        matching = [i for i, _ in self.store.matching(text, candidates)] if mode != "dense" else []
         readings = self._read(dict.fromkeys([*(i for i, _ in near), *matching]))
         closeness = {reading.abstract.id: _closeness(reading, vector) for reading in readings}
         dense = sorted(closeness, key=lambda abstract_id: -closeness[abstract_id]) if near else []

@@ -100,6 +100,15 @@ class Store:
                     self._cache.popitem(last=False)
             return reading
 
+    def nearest(self, vector: Vectors, count: int) -> list[tuple[str, float]]:
+        """Return up to `count` chunks as (abstract id, cosine similarity), the nearest first."""
+        with self._lock:  # `refresh` closes the index that it replaces, and must not do so under a search
+            return self.vectors.nearest(vector, count)
+
+    def matching(self, text: str, count: int) -> list[tuple[str, float]]:
+        """Return up to `count` abstracts as (abstract id, BM25 score), the best first."""
+        return self.lexical.nearest(text, count)
+
     def status(self) -> dict[str, str | int]:
         """Return what is in the store: counts, encoder, size in bytes, place."""
         abstracts = self.abstracts()

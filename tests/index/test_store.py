@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event, Thread
+from time import sleep
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from rag.index.catalog import Catalog
 from rag.index.encoder import Encoder
 from rag.index.ingest import ingest
 from rag.index.store import Store
+from rag.index.vectors import VectorIndex
 from rag.settings import EncoderSettings
 
 ONE = "Heading\n\nWe propose FooBar, a fast sorting method. It sorts a million keys in 3 ms.\n"
@@ -99,6 +102,31 @@ def test_another_process_is_seen(empty_store: Store, tmp_path: Path) -> None:
     found = empty_store.abstracts()[0].id
     assert [i for i, _ in empty_store.vectors.nearest(vector, 5)] == [found]
     assert [i for i, _ in empty_store.lexical.nearest("FooBar", 5)] == [found]
+
+
+def test_the_indexes_are_not_closed_under_a_search(
+    empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(empty_store, [write(tmp_path / "in", "a.txt", ONE)], 128)
+    vector = empty_store.encoder.encode_query("sorting keys")
+    searching, events, search, close = Event(), [], VectorIndex.nearest, VectorIndex.close
+
+    def slow_search(index: VectorIndex, *arguments: object) -> object:
+        searching.set()
+        sleep(0.3)
+        found = search(index, *arguments)  # type: ignore[arg-type]
+        events.append("found")
+        return found
+
+    monkeypatch.setattr(VectorIndex, "nearest", slow_search)
+    monkeypatch.setattr(VectorIndex, "close", lambda index: (events.append("closed"), close(index)))
+    thread = Thread(target=empty_store.nearest, args=(vector, 5))
+    thread.start()
+    searching.wait()
+    empty_store.catalog.add_sources([(empty_store.abstracts()[0].id, "b.txt#1")])
+    empty_store.refresh()
+    thread.join()
+    assert events == ["found", "closed"]
 
 
 def test_the_lexical_index_is_loaded_where_it_is_fresh(
