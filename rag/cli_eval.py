@@ -42,7 +42,7 @@ def run(
 ) -> None:  # fmt: skip
     """Answer the questions of DATASET and score the answers.
 
-    DATASET is a question file, beir:FOLDER, scifact:FOLDER or pubmedqa:FILE.
+    DATASET is a question file, beir:FOLDER, scifact:FOLDER, pubmedqa:FILE or heldout:FOLDER.
     """
     floors, falls = _gates(fail_under), _gates(max_regression)
     if falls and against is None:
@@ -65,6 +65,24 @@ def run(
     click.echo(_table(metrics))
     click.echo(f"run: {out}")
     _hold(metrics, floors, falls, against)
+
+
+@evaluation.command()
+@click.argument("datasets", nargs=-1, required=True)
+@click.option("--out", type=_folder, required=True, help="Folder of the runs; what is there is not done again.")
+@click.option("--store", type=_folder, help="Folder of the store (setting store.path).")
+@click.option("--config", type=_folder, help="Settings file (else $RAG_CONFIG).")
+def systems(datasets: Sequence[str], out: Path, store: Path | None, config: Path | None) -> None:
+    """Measure what each part is worth: DATASETS with dense search only, with BM25 only, and without the reader."""
+    from rag.settings import load_settings
+
+    settings = load_settings(config, {"store": {"path": store}})
+    from rag.evaluation.datasets import load_dataset
+
+    loaded = [load_dataset(dataset) for dataset in datasets]
+    from rag.evaluation.systems import measure_systems
+
+    click.echo(measure_systems(loaded, settings, out, _encoding, _asking))
 
 
 @evaluation.command()

@@ -29,6 +29,11 @@ class Abstract:
     url: str | None = None
     keys: tuple[str, ...] = ()
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of all sentences, in order."""
+        return tuple(self.text[start:end] for start, end in self.sentences)
+
     def sentence(self, index: int) -> str:
         """Return the text of the sentence at `index`, counted from 0."""
         start, end = self.sentences[index]
@@ -129,6 +134,7 @@ class Answer:
     dropped: tuple[Dropped, ...] = ()
     confidence: float = 0.0
     answerer: str = "extractive"
+    reader: str = "transformer"
     model: str | None = None
     timings_ms: dict[str, float] = field(default_factory=dict)
 

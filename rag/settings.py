@@ -15,6 +15,8 @@ from rag.errors import InputError, SettingsError
 
 PREFIX = "RAG_"
 
+ReaderModel = Literal["transformer", "linear", "off"]
+
 
 class Section(BaseModel):
     """A table of the config file; a key that it does not know is an error."""
@@ -52,6 +54,13 @@ class RetrieverSettings(Section):
     rrf_k: int = Field(default=60, ge=1, le=1000)
 
 
+class ReaderSettings(Section):
+    """What finds the sentences that answer."""
+
+    model: ReaderModel = "transformer"
+    threads: int = Field(default=0, ge=0, le=256)
+
+
 class AnswerSettings(Section):
     """How answers are made."""
 
@@ -77,6 +86,7 @@ class Settings(Section):
     encoder: EncoderSettings = Field(default_factory=EncoderSettings)
     chunks: ChunkSettings = Field(default_factory=ChunkSettings)
     retriever: RetrieverSettings = Field(default_factory=RetrieverSettings)
+    reader: ReaderSettings = Field(default_factory=ReaderSettings)
     answer: AnswerSettings = Field(default_factory=AnswerSettings)
     server: ServerSettings = Field(default_factory=ServerSettings)
 

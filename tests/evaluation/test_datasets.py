@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rag.corpus.identity import is_held_out
 from rag.errors import InputError
 from rag.evaluation.datasets import load_dataset, read_qrels
 from rag.evaluation.retrieval import read_trec_run, retrieval_scores, write_qrels, write_trec_run
@@ -104,3 +105,23 @@ def test_retrieval_measures_by_hand() -> None:
     assert scores["RR@10"] == {"q1": 0.5, "q2": 0.0}
     assert scores["nDCG@10"]["q1"] == pytest.approx(0.6309, abs=1e-4)  # 1 / log2(3)
     assert (scores["R@1"]["q1"], scores["R@5"]["q1"]) == (0.0, 1.0)
+
+
+def test_held_out_questions_of_training_data(tmp_path: Path) -> None:
+    keys = [f"k{number}" for number in range(40)]
+    measuring = [key for key in keys if is_held_out(key)]
+    assert 0 < len(measuring) < len(keys)
+    abstracts = [{"id": key, "sentences": [f"We looked at {key}.", "It is  there."]} for key in keys]
+    questions = [{"id": key, "q": f"where is {key}?", "gold": [1]} for key in keys]
+    questions.append({"id": measuring[0], "q": "why?", "gold": []})
+    (tmp_path / "abstracts.jsonl").write_text("\n".join(json.dumps(record) for record in abstracts))
+    (tmp_path / "questions.jsonl").write_text("\n".join(json.dumps(record) for record in questions))
+    dataset = load_dataset(f"heldout:{tmp_path}")
+    assert dataset.abstracts is not None
+    assert len(dataset.abstracts) == len(keys)
+    assert len(dataset.questions) == len(measuring) + 1
+    assert {(q.kind, q.support, q.answerable) for q in dataset.questions} == {
+        ("fact", ("It is there.",), True),
+        ("near miss", (), False),
+    }
+    dataset.check({abstract.id: abstract.text for abstract in dataset.abstracts})

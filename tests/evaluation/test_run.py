@@ -13,9 +13,6 @@ import pytest
 from click.testing import CliRunner
 
 from rag.chain.chain import Chain
-from rag.chain.question import Question as Asked
-from rag.chain.read import Findings
-from rag.chain.retrieve import Passage
 from rag.cli import cli
 from rag.corpus.files import seeds_path
 from rag.errors import InputError
@@ -23,6 +20,9 @@ from rag.evaluation.compare import compare_runs
 from rag.evaluation.datasets import load_dataset
 from rag.evaluation.run import generate
 from rag.evaluation.score import score_run
+from rag.reader.passage import Passage
+from rag.reader.question import Question as Asked
+from rag.reader.read import Findings
 
 QUESTIONS = seeds_path() / "questions.jsonl"
 

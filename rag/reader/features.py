@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.chain.question import WANTS, Question
 from rag.corpus.markup import plain
 from rag.index.ingest import mean_direction
 from rag.index.lexical import terms
 from rag.index.store import Reading
+from rag.reader.question import WANTS, Question
 from rag.records import Abstract
 
 Features = NDArray[np.float64]
