@@ -48,7 +48,7 @@ def test_ask_see_the_answer_click_the_marker_see_the_sentence(
     expect(reply).to_contain_text("3.6 bits per parameter")
     expect(page.locator("#chat .question")).to_have_text(BITS)
     expect(page.locator("#box textarea")).to_have_value("")
-    mark = page.locator("#shelf mark")
+    mark = page.locator("#shelf mark").first
     unasked = background(mark)
     reply.locator("a.cite").first.click()
     sentence = chain.ask(BITS).sentences[0].text
@@ -207,6 +207,7 @@ def test_a_thumb_and_a_note_are_kept(url: str, open_page: Callable[..., Page], c
     page = open_page(url)
     page.fill("#box textarea", "What is SceneSmith?")
     page.press("#box textarea", "Enter")
+    page.locator("#a-1").wait_for()
     page.get_by_role("button", name="Like", exact=True).click()
     page.locator("#note textarea, #note input").fill("just what I needed")
     page.locator("#note textarea, #note input").press("Enter")
