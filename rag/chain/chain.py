@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +22,12 @@ from rag.records import Abstract, Answer, Refusal, Retrieved, Turn
 from rag.settings import Settings
 
 READER_OFF = "The reader is switched off (setting reader.model): sentences were chosen by similarity alone."
+
+
+_ASKS_AUTHORS = re.compile(
+    r"\bwho (?:is|are|was|were) (?:the |its |their )?authors?\b|\bwho wrote\b|\bauthors? of\b", re.I
+)
+"""Asks for what a record may hold, and the text of an abstract does not."""
 
 
 class Chain:
@@ -64,7 +71,7 @@ class Chain:
         with clock("read"):
             findings = self.reader.read(Question.ask(standalone, self.store.encoder), passages)
         with clock("answer"):
-            why = self._refusal(passages, findings, refuse_below)
+            why = self._refusal(standalone, findings, refuse_below)
             answer = self._answer(asked, standalone, passages, findings, why)
         return clock.stamp(answer)
 
@@ -112,11 +119,14 @@ class Chain:
             answerer=self.answerer.name, reader=reader,
         )  # fmt: skip
 
-    def _refusal(self, passages: Sequence[Passage], findings: Findings, refuse_below: float | None) -> Refusal | None:
-        if not passages:
+    def _refusal(self, question: str, findings: Findings, refuse_below: float | None) -> Refusal | None:
+        if not findings.evidence:
             return "empty_store"
         given = (refuse_below, self.settings.answer.refuse_below, self.reader.weights.refuse_below)
-        if findings.confidence >= next(least for least in given if least is not None):
+        least = next(one for one in given if one is not None)
+        if least and _ASKS_AUTHORS.search(question) and not findings.evidence[0].abstract.authors:
+            return "not_stated" if findings.near else "off_topic"
+        if findings.confidence >= least:
             return None
         return "not_stated" if findings.near else "off_topic"
 

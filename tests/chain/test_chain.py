@@ -92,6 +92,23 @@ def test_a_missing_fact_names_the_nearest_abstract(chain: Chain) -> None:
     assert_contract(answer, chain.store)
 
 
+@pytest.mark.parametrize(
+    "question", ["Who wrote the LiveFigure paper?", "who are the authors of TRIP-Bench", "Authors of SceneSmith?"]
+)
+def test_authors_are_not_guessed_from_a_text(chain: Chain, question: str) -> None:
+    answer = chain.ask(question)
+    assert (answer.kind, answer.refusal) == ("refusal", "not_stated")
+    assert chain.ask(question, refuse_below=0.0).kind == "answer"
+
+
+def test_a_paper_that_is_there_and_does_not_say_is_named(chain: Chain) -> None:
+    answer = chain.ask("Which GPU was TRIP-Bench run on?", refuse_below=0.99)
+    assert (answer.kind, answer.refusal) == ("refusal", "not_stated")
+    assert "The nearest is in “TRIP-Bench" in answer.text
+    quoted = answer.text.rsplit("“", 1)[1].rstrip("”")
+    assert any(quoted in abstract.text for abstract in chain.store.abstracts())
+
+
 def test_an_empty_store_says_so(empty_store: Store, settings: Settings) -> None:
     answer = Chain(empty_store, settings).ask("anything at all?")
     assert (answer.kind, answer.refusal, answer.retrieved) == ("refusal", "empty_store", ())
