@@ -25,7 +25,7 @@ READER_OFF = "The reader is switched off (setting reader.model): sentences were 
 
 
 _ASKS_AUTHORS = re.compile(
-    r"\bwho (?:is|are|was|were) (?:the |its |their )?authors?\b|\bwho wrote\b|\bauthors? of\b", re.I
+    r"\bwho (?:is|are|was|were) (?:the |its |their )?authors?\b|^who wrote\b|^(?:the )?authors? of\b", re.I
 )
 """Asks for what a record may hold, and the text of an abstract does not."""
 

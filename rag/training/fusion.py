@@ -4,7 +4,7 @@
 abstracts by leaving out the right one; --off-topic adds questions (JSONL, "question") about other fields, all of them
 unanswerable. `off` and `linear` are fitted to 8 of 10 abstracts and measured on the rest. The transformer was trained
 on the same 8, so `transformer` is fitted to the rest: what is measured, and where it refuses, comes from 5 folds of
-them, by abstract. Writes the weights of all three, each with what was measured. Takes 20 minutes on two cores.
+them, by abstract. Writes the weights of all three, each with what was measured. Takes 8 minutes on two cores.
 """
 
 from __future__ import annotations

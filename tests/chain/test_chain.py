@@ -101,6 +101,13 @@ def test_authors_are_not_guessed_from_a_text(chain: Chain, question: str) -> Non
     assert chain.ask(question, refuse_below=0.0).kind == "answer"
 
 
+@pytest.mark.parametrize(
+    "question", ["What do the authors of LiveFigure propose?", "What did the authors of TRIP-Bench build?"]
+)
+def test_what_authors_did_is_not_taken_for_who_they_are(chain: Chain, question: str) -> None:
+    assert chain.ask(question).kind == "answer"
+
+
 def test_a_paper_that_is_there_and_does_not_say_is_named(chain: Chain) -> None:
     answer = chain.ask("Which GPU was TRIP-Bench run on?", refuse_below=0.99)
     assert (answer.kind, answer.refusal) == ("refusal", "not_stated")
