@@ -28,12 +28,13 @@ SENTENCE: Final[dict[ReaderModel, tuple[str, ...]]] = {
 
 FINDINGS: Final = (
     "score", "share", "share_of_three", "share_of_passage", "lead", "cosine", "best_cosine", "passage_cosine", "cover",
-    "passage_cover", "closeness", "best_closeness", "whole_cover", "question_length",
+    "passage_cover", "closeness", "best_closeness", "whole_cover", "question_length", "closeness_lead",
+    "closeness_over_mean", "fused_lead",
 )  # fmt: skip
 PRESENT: Final[dict[ReaderModel, tuple[str, ...]]] = {
     "off": FINDINGS,
     "linear": FINDINGS,
-    "transformer": (*FINDINGS, "evidence", "best_evidence", "answerable", "best_answerable"),
+    "transformer": (*FINDINGS, "evidence", "best_evidence", "answerable", "best_answerable", "answerable_lead"),
 }
 """The columns by which each kind of reader judges what it found."""
 
@@ -91,12 +92,24 @@ class Judged:
             row["cosine"], pick(self.features, ("cosine",)).max(), row["chunk_cosine"], row["cover"],
             1 - row["rare_missing"], passage.closeness, max(p.closeness for p in self.passages),
             coverage(self.question, words_of(passage.reading.abstract), rarity), row["question_length"],
+            *_leads([p.closeness for p in self.passages], owner[best]),
+            _leads([30 * p.score for p in self.passages], owner[best])[0],
         ]  # fmt: skip
         if self.read:
             evidence = np.concatenate([one.evidence for one in self.read])
             answerable = [one.answerable for one in self.read]
             found += [evidence[best], evidence.max(), answerable[owner[best]], max(answerable)]
+            found.append(_leads(answerable, owner[best])[0])
         return np.array(found)
+
+
+def _leads(values: Sequence[float], best: int) -> tuple[float, float]:
+    """Return how far one value is above the highest and above the mean of the others; 0 where there is no other.
+
+    What is near differs from field to field; how much nearer the right abstract is than the next ones, less so.
+    """
+    others = [value for place, value in enumerate(values) if place != best]
+    return (values[best] - max(others), values[best] - float(np.mean(others))) if others else (0.0, 0.0)
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ questions over abstracts of their own: "q" and "gold", "sentences", and "wrong",
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,8 +39,10 @@ def read_data(folder: Path) -> Data:
 
 
 def read_lines(file: Path) -> list[dict[str, Any]]:
-    """Read a JSONL file."""
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line.strip()]
+    """Read a JSONL file, or the one with .gz after its name."""
+    packed = file.with_name(file.name + ".gz")
+    text = file.read_bytes() if file.exists() else gzip.decompress(packed.read_bytes())
+    return [json.loads(line) for line in text.decode("utf-8").split("\n") if line.strip()]
 
 
 def fill(store: Store, data: Data) -> None:

@@ -74,6 +74,13 @@ def save(model: SentenceScorer, file: Path) -> None:
     save_file({name: tensor.half().contiguous() for name, tensor in held.items()}, file)
 
 
+def average(files: Sequence[Path], out: Path) -> None:
+    """Write the mean of several files of weights."""
+    held = [load_file(file) for file in files]
+    mean = {name: torch.stack([one[name].float() for one in held]).mean(0).half() for name in held[0]}
+    save_file(mean, out)
+
+
 def batch(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return word pieces, kinds (0 question, 1 abstract), mask and pooling of the rows, padded."""
     longest = max(len(row.pieces) for row in rows)

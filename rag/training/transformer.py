@@ -4,8 +4,9 @@
 one of the best-ranked that the product's own retriever finds (mined once, and kept in FOLDER), or with its own abstract
 bare of the answer. The loss is listwise over all sentences of a question's rows, listwise over its abstracts, and
 cross-entropy of each sentence and abstract. After each epoch FOLDER/NAME.N.safetensors is written with what it measures
-on the held-out abstracts; the best one is kept as FOLDER/NAME.safetensors, for `rag.training.export`. A step of 8
-abstracts takes 0.7 s on two cores with AMX, in bfloat16 with the weights kept in float32.
+on the held-out abstracts. The best one, or the mean of the last epochs' weights with --average, is kept as
+FOLDER/NAME.safetensors, for `rag.training.export`. A step of 8 abstracts takes 0.45 s on two cores with AMX, in
+bfloat16 with the weights kept in float32.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from rag.corpus.markup import plain
 from rag.reader.transformer import Pieces, Row, lay_out, load_tokenizer
 from rag.training.data import Data, read_data, read_lines
 from rag.training.mine import mined
-from rag.training.network import SentenceScorer, adapt, batch, build, pool_dropout, save
+from rag.training.network import SentenceScorer, adapt, average, batch, build, pool_dropout, save
 
 BARED = 0.35
 """The share of answerable questions whose wrong abstract is their own one without the answer."""
@@ -69,6 +70,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--head-rate", type=float, default=1e-3)
     parser.add_argument("--rank", type=int, default=0, help="train low-rank adapters in place of whole layers")
+    parser.add_argument("--average", type=int, default=1, help="keep the mean of so many last epochs, not the best")
     parser.add_argument("--rows", type=int, default=8, help="abstracts a step")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -88,7 +90,7 @@ def train(model: SentenceScorer, examples: Sequence[Task], options: argparse.Nam
     optimizer = _Optimizer(model, options, steps=sum(len(epoch) for epoch in epochs))
     pool_dropout(model, dice)
     model.bfloat16()
-    best = 0.0
+    best, written = 0.0, []
     for number, epoch in enumerate(epochs, 1):
         model.train()
         began, losses = time.monotonic(), []
@@ -104,10 +106,15 @@ def train(model: SentenceScorer, examples: Sequence[Task], options: argparse.Nam
                 print(f"{len(losses)}/{len(epoch)} loss {mean:.3f} {seconds:.0f} s", flush=True)
         measured = measure(model, held_out)
         print(json.dumps({"epoch": number, "loss": round(float(np.mean(losses)), 4), **measured}), flush=True)
-        save(model, options.work / f"{options.name}.{number}.safetensors")
+        written.append(options.work / f"{options.name}.{number}.safetensors")
+        save(model, written[-1])
         if measured["first"] + measured["auc"] > best:
             best = measured["first"] + measured["auc"]
             save(model, options.work / f"{options.name}.safetensors")
+    if options.average > 1:
+        kept = options.work / f"{options.name}.safetensors"
+        average(written[-options.average :], kept)
+        print(json.dumps({"epochs": options.average, **measure(build(kept), held_out)}), flush=True)
 
 
 class _Optimizer:

@@ -57,3 +57,15 @@ def test_shares_of_all_evidence_add_up_to_one(chain: Chain) -> None:
 def test_nothing_to_read_is_no_evidence(chain: Chain) -> None:
     findings = Reader(lambda: chain.store.lexical.rarity).read(Question.ask(QUESTION, chain.store.encoder), [])
     assert (findings.evidence, findings.confidence, findings.near) == ((), 0.0, False)
+
+
+def test_an_abstract_alone_leads_by_nothing(chain: Chain) -> None:
+    question = Question.ask(QUESTION, chain.store.encoder)
+    passages = chain.retriever.passages(QUESTION)
+    leads = [PRESENT["transformer"].index(name) for name in PRESENT["transformer"] if name.endswith(("lead", "mean"))]
+    alone, among = (
+        chain.reader.judge(question, some).findings_columns(chain.store.lexical.rarity)[leads]
+        for some in (passages[:1], passages)
+    )
+    assert sum(alone == 0) == 4
+    assert all(among > 0)

@@ -10,9 +10,9 @@ import torch
 
 from rag.corpus.identity import is_held_out
 from rag.reader.transformer import Row
-from rag.training import export, fusion, transformer
+from rag.training import export, fields, fusion, transformer
 from rag.training.linear import conditional_logit, logistic
-from rag.training.network import adapt, batch, build, save
+from rag.training.network import adapt, average, batch, build, save
 
 REGIONS = 60
 ANIMALS = ("zebra", "lion", "otter", "raven", "heron", "gecko", "bison", "koala", "lemur", "moose", "tapir", "viper")
@@ -102,6 +102,48 @@ def test_adapters_are_merged_when_written(tmp_path: Path) -> None:
         before, after = model(*row), build(tmp_path / "adapted.safetensors").eval()(*row)
     assert torch.allclose(before[0], after[0], atol=2e-2)
     assert not torch.allclose(before[0], build().eval()(*row)[0], atol=2e-2)
+
+
+def test_the_mean_of_weights_is_between_them(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    for name, value in (("one", 1.0), ("two", 4.0)):
+        save_file({"weight": torch.full((3,), value).half()}, tmp_path / name)
+    average([tmp_path / "one", tmp_path / "two"], tmp_path / "mean")
+    assert load_file(tmp_path / "mean")["weight"].tolist() == [2.5, 2.5, 2.5]
+
+
+def test_other_fields_become_training_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(fields, "MEASURE", 1)
+    monkeypatch.setattr(fields, "WRONG", 2)
+    corpus = [{"_id": n, "text": f"Mice number {n} sleep. They eat grain. They rest."} for n in range(4)]
+    claims = [
+        {
+            "claim": f"Mice {n} eat.",
+            "cited_doc_ids": [n],
+            "evidence": {str(n): [{"sentences": [1]}]} if n else {},
+        }
+        for n in range(4)
+    ]
+    asked = [
+        {
+            "id": n,
+            "question": f"Do rats {n} swim?",
+            "abstract": f"We saw rats {n}. They swim well.",
+            "conclusion": "They swim well.",
+        }
+        for n in range(4)
+    ]
+    for name, records in (("corpus", corpus), ("claims_train", claims), ("pubmedqa", asked)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    run(monkeypatch, fields, "--scifact", tmp_path, "--pubmedqa", tmp_path / "pubmedqa.jsonl", "--work", tmp_path)
+    assert json.loads(capsys.readouterr().out) == {"claims": 4, "questions": 3, "written": 7}
+    written = [json.loads(line) for line in (tmp_path / "extra.jsonl").read_text().split("\n") if line]
+    assert [record["gold"] for record in written] == [[], [1], [1], [1], [1], [1], [1]]
+    assert written[-1]["sentences"] == ["We saw rats 3.", "They swim well."]
+    assert all(record["sentences"] not in record["wrong"] for record in written)
 
 
 def test_weights_of_something_else_are_turned_down(tmp_path: Path) -> None:
