@@ -102,7 +102,7 @@ def chat(store: Path | None, config: Path | None) -> None:
                 click.echo(f"Error: {error}", err=True)
                 continue
             click.echo(f"\n{show_answer(answer, chain.store)}\n")
-            history += [Turn("user", question), Turn("assistant", answer.text)]
+            history += answer.turns
 
 
 @cli.command()

@@ -8,6 +8,7 @@ from typing import Any, Literal
 Span = tuple[int, int]
 """Half-open character offsets into an abstract's stored text."""
 
+Form = Literal["prose", "list", "comparison"]
 AnswerKind = Literal["answer", "collection", "courtesy", "refusal"]
 Refusal = Literal["off_topic", "not_stated", "empty_store"]
 
@@ -118,6 +119,14 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison: its name, and the numbers (from 0) of the answer's sentences on it, if any."""
+
+    name: str
+    sentences: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What every door of the product gives: the command line, the page, the API, the evaluation."""
 
@@ -130,6 +139,8 @@ class Answer:
     sentences: tuple[Statement, ...] = ()
     citations: tuple[Citation, ...] = ()
     retrieved: tuple[Retrieved, ...] = ()
+    form: Form = "prose"
+    sides: tuple[Side, ...] = ()
     notes: tuple[str, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     confidence: float = 0.0
@@ -137,6 +148,13 @@ class Answer:
     reader: str = "transformer"
     model: str | None = None
     timings_ms: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def turns(self) -> tuple[Turn, Turn]:
+        """The question and this answer as two turns of a conversation, which the next question may point back to."""
+        nearest = self.retrieved[:1] if self.refusal == "not_stated" else ()
+        about = tuple(one.abstract_id for one in self.citations or nearest)
+        return Turn("user", self.question), Turn("assistant", self.text, about)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists and dicts, ready for JSON."""
@@ -149,3 +167,5 @@ class Turn:
 
     role: Literal["user", "assistant"]
     content: str
+    about: tuple[str, ...] | None = None
+    """The ids of the abstracts that it names, in its order; where not known, they are found from the content."""

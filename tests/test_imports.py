@@ -10,13 +10,14 @@ import pytest
 ROOT = Path(__file__).parents[1]
 BOTTOM = {"rag.errors", "rag.records", "rag.settings"}
 INDEX = BOTTOM | {"rag.corpus", "rag.index"}
-CHAIN = INDEX | {"rag.reader", "rag.chain"}
+CHAIN = INDEX | {"rag.dialogue", "rag.reader", "rag.chain"}
 MAY_IMPORT: dict[str, set[str]] = {
     "rag.errors": set(),
     "rag.records": set(),
     "rag.settings": {"rag.errors"},
     "rag.corpus": BOTTOM,
     "rag.index": INDEX,
+    "rag.dialogue": INDEX,
     "rag.reader": INDEX,
     "rag.chain": CHAIN,
     "rag.evaluation": CHAIN | {"rag"},

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 from rag.corpus.links import first_link
 from rag.records import Abstract, Answer, Citation
 from ui.markup import plain
-from ui.render import NEAREST, AbstractOf, clip, count_of, known
+from ui.render import NEAREST, count_of, known
 from ui.rich import Mark, rich
+from ui.sentences import AbstractOf, clip
 
 NEARNESS = ((1.0, "nearest"), (0.8, "near"), (0.5, "related"))
 """At which part of the best retrieval score a word begins; below the last, an abstract is distant."""

@@ -12,7 +12,7 @@ import gradio as gr
 
 from rag.errors import AskAbstractsError
 from rag.records import Answer, Turn
-from ui import cards, render, sources
+from ui import cards, render, sentences, sources
 
 if TYPE_CHECKING:
     from rag.chain.chain import Chain
@@ -105,7 +105,7 @@ def converse(chain: Chain, question: str, conversation: Conversation) -> Iterato
 
 
 def _failed(exchange: Exchange, conversation: Conversation, message: str) -> Iterator[Shown]:
-    short = render.question(render.clip(exchange.asked))  # the box keeps all of it
+    short = render.question(sentences.clip(exchange.asked))  # the box keeps all of it
     shown = (*conversation, replace(exchange, question=short, reply=render.problem(message)))
     yield exchange.asked, messages(shown), gr.skip(), shown
 
@@ -124,9 +124,4 @@ def messages(conversation: Conversation) -> list[dict[str, str]]:
 
 def history(conversation: Sequence[Exchange]) -> list[Turn]:
     """Return the turns that were answered, the oldest first, as the chain takes them."""
-    return [
-        turn
-        for exchange in conversation
-        if exchange.said is not None
-        for turn in (Turn("user", exchange.asked), Turn("assistant", exchange.said))
-    ]
+    return [turn for exchange in conversation if exchange.answer is not None for turn in exchange.answer.turns]

@@ -1,4 +1,5 @@
-"""What the chat shows, as HTML. With `cards`, `rich`, `markup` and `maths` the only place that makes HTML.
+"""What the chat shows, as HTML. With `forms`, `sentences`, `cards`, `rich`, `markup` and `maths` the only
+places that make HTML.
 
 Everything that was typed, retrieved or generated goes through `plain` (shown as it stands) or `rich` (shown as its
 author meant it); both escape. No result holds a line break, so Markdown takes each for one block of HTML. Ids:
@@ -9,17 +10,13 @@ author meant it); both escape. No result holds a line break, so Markdown takes e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from html import escape
+from collections.abc import Iterator, Mapping
 
 from rag.records import Abstract, Answer, Citation, Statement
+from ui import forms
 from ui.markup import plain
-from ui.rich import rich
+from ui.sentences import AbstractOf, clip, marker, sentence
 
-AbstractOf = Callable[[str], Abstract]
-"""Looks an abstract up by its id; raises `KeyError` where the store holds it no more."""
-
-LONGEST_LINE = 300
 LONGEST_QUESTION = 5_000
 NEAREST = 5
 _MARKER = re.compile(r"\s?\[(\d+)\]")
@@ -63,17 +60,12 @@ def reply(turn: int, answer: Answer, abstract_of: AbstractOf) -> Iterator[str]:
         head = f'<p class="understood">Understood as: {plain(clip(answer.standalone_question))}</p>'
     if answer.kind == "refusal":
         head += '<p class="tag">No answer in these abstracts</p>'
-    parts = _parts(turn, answer, abstract_of)
-    for count in range(1, len(parts)):
-        yield f'<div class="reply growing">{head}<p>{"".join(parts[:count])}</p></div>'
+    steps = forms.steps(turn, answer, abstract_of) or _prose(turn, answer, abstract_of)
+    for step in steps[:-1]:
+        yield f'<div class="reply growing">{head}{step}</div>'
     nearest = _nearest_links(turn, answer, abstract_of) if answer.kind == "refusal" else ""
-    body = f"<p>{''.join(parts)}</p>{nearest}{_small_print(answer)}"
+    body = f"{steps[-1]}{nearest}{_small_print(answer)}"
     yield f'<div class="reply {answer.kind}" id="a-{turn}">{head}{body}</div>'
-
-
-def clip(text: str, length: int = LONGEST_LINE) -> str:
-    """Return `text`, cut to `length` characters with an ellipsis."""
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def count_of(count: int, noun: str) -> str:
@@ -81,11 +73,9 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def target(turn: int, citation: Citation, statement: Statement) -> str:
-    """Return the id of the quote that backs `statement`."""
-    texts = [quote.text for quote in citation.quotes]
-    place = texts.index(statement.text) if statement.text in texts else 0
-    return f"s-{turn}-{citation.number}-{place}"
+def _prose(turn: int, answer: Answer, abstract_of: AbstractOf) -> list[str]:
+    parts = _parts(turn, answer, abstract_of)
+    return [f"<p>{''.join(parts[:count])}</p>" for count in range(1, len(parts) + 1)] or ["<p></p>"]
 
 
 def _parts(turn: int, answer: Answer, abstract_of: AbstractOf) -> list[str]:
@@ -100,21 +90,9 @@ def _parts(turn: int, answer: Answer, abstract_of: AbstractOf) -> list[str]:
         if start < 0:
             continue
         parts.append(begun + _between(turn, answer, said, citations, text[position:start]))
-        begun, position, said = _sentence(statement, citations, abstract_of), start + len(words), statement
+        begun, position, said = sentence(statement, citations, abstract_of), start + len(words), statement
     parts.append(begun + _between(turn, answer, said, citations, text[position:]))
     return [part for part in parts if part]
-
-
-def _sentence(statement: Statement, citations: Mapping[int, Citation], abstract_of: AbstractOf) -> str:
-    """Show a sentence as its abstract does, where emphasis may begin before it and end behind it."""
-    for number in statement.citations:
-        for quote in citations[number].quotes if number in citations else ():
-            if quote.text == statement.text:
-                try:
-                    return rich(abstract_of(citations[number].abstract_id).text, (), quote.start, quote.end)
-                except KeyError:
-                    break
-    return rich(statement.text)
 
 
 def _between(turn: int, answer: Answer, said: Statement | None, citations: Mapping[int, Citation], text: str) -> str:
@@ -127,9 +105,7 @@ def _between(turn: int, answer: Answer, said: Statement | None, citations: Mappi
                 html = html.replace(plain(note), f'<span class="note">{plain(note)}</span>')
             written.append(html)
         else:
-            link = target(turn, citation, said) if said else f"c-{turn}-{citation.number}"
-            title = escape(clip(citation.label))
-            written.append(f'&nbsp;<a class="cite" href="#{link}" title="{title}">[{citation.number}]</a>')
+            written.append(marker(turn, citation, said))
     return "".join(written)
 
 

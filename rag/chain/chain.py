@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 
-from rag.chain.answer import ExtractiveAnswerer, choose, to_node
-from rag.chain.cite import cite, refuse, write_out
-from rag.chain.conversation import stand_alone
-from rag.chain.ground import ground
+from rag.chain.cite import cite, write_out
+from rag.chain.replies import NOT_ENGLISH, READER_OFF, Reply
 from rag.chain.retrieve import HybridRetriever
-from rag.index.encoder import Encoder
+from rag.chain.writers import Writers, is_courtesy
+from rag.corpus.labels import method_name
+from rag.dialogue.conversation import Understood, understand
+from rag.dialogue.kinds import Kinds
+from rag.dialogue.language import is_english
+from rag.dialogue.talk import exchanges
+from rag.index.encoder import MINILM, Encoder
 from rag.index.store import Store
 from rag.reader.passage import Passage
-from rag.reader.question import Question
-from rag.reader.read import Findings, Reader
-from rag.records import Abstract, Answer, Refusal, Retrieved, Turn
+from rag.reader.read import Reader
+from rag.records import Answer, Retrieved, Turn
 from rag.settings import Settings
 
-READER_OFF = "The reader is switched off (setting reader.model): sentences were chosen by similarity alone."
-
-
-_ASKS_AUTHORS = re.compile(
-    r"\bwho (?:is|are|was|were) (?:the |its |their )?authors?\b|^who wrote\b|^(?:the )?authors? of\b", re.I
-)
-"""Asks for what a record may hold, and the text of an abstract does not."""
+SHORTEST_QUOTE = 20
+NAME_WORDS = 6
+"""Words of an abstract that stand for it in an understood question where it names nothing of its own."""
 
 
 class Chain:
@@ -36,9 +34,11 @@ class Chain:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
+        self.kinds = Kinds(store.encoder)
         self.retriever = HybridRetriever(store, settings.retriever)
         self.reader = Reader(lambda: store.lexical.rarity, settings.reader)
-        self.answerer = ExtractiveAnswerer()
+        self.writers = Writers(store, self.retriever, self.reader, settings.answer)
+        self.answerer = self.writers.answerer
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Chain:
@@ -65,14 +65,15 @@ class Chain:
         clock = _Clock()
         self.store.refresh()
         with clock("understand"):
-            standalone = stand_alone(asked, history[-self.settings.answer.max_history_messages :], self._about)
+            courteous = is_courtesy(self.kinds.chances(asked))
+            understood = Understood(asked, asked) if courteous else self._understand(asked, history)
+            chances = self.kinds.chances(understood.said)
         with clock("retrieve"):
-            passages = self.retriever.retrieve_passages(standalone)
-        with clock("read"):
-            findings = self.reader.read(Question.ask(standalone, self.store.encoder), passages)
+            found = [] if courteous else self.retriever.retrieve_passages(understood.question, understood.focus)
+            passages = [passage for passage in found if passage.reading.abstract.id not in understood.without]
         with clock("answer"):
-            why = self._refusal(standalone, findings, refuse_below)
-            answer = self._answer(asked, standalone, passages, findings, why)
+            reply = self.writers.write(understood, chances, passages, refuse_below)
+            answer = self._answer(asked, understood.question, passages, reply)
         return clock.stamp(answer)
 
     def search(self, text: str, count: int = 10) -> list[Passage]:
@@ -80,55 +81,54 @@ class Chain:
         self.store.refresh()
         return self.retriever.passages(self.settings.check_question(text), count)
 
-    def _about(self, text: str) -> Abstract | None:
-        passages = self.retriever.passages(text, 1)
-        return passages[0].reading.abstract if passages else None
+    def _understand(self, asked: str, history: Sequence[Turn]) -> Understood:
+        latest = self.settings.answer.max_history_messages
+        talk = exchanges(history[-latest:] if latest else (), self._find)
+        return understand(asked, talk, self._name)
 
-    def _answer(
-        self, asked: str, standalone: str, passages: Sequence[Passage], findings: Findings, why: Refusal | None
-    ) -> Answer:
-        retrieved = tuple(Retrieved(p.reading.abstract.id, round(p.score, 6)) for p in passages)
-        confidence = round(findings.confidence, 4)
-        reader = self.reader.model
-        notes = () if reader != "off" else (READER_OFF,)
-        if why is None:
-            chosen = choose(findings.evidence, self.settings.answer.max_sentences)
-            draft = self.answerer.synthesize(standalone, nodes=[to_node(one) for one in chosen])
-            grounded, dropped = ground(str(draft), chosen)
-            sentences, citations = cite(grounded)
-            return Answer(
-                question=asked,
-                standalone_question=standalone,
-                kind="answer",
-                answerable=True,
-                text="\n\n".join([write_out(sentences), *notes]),
-                sentences=tuple(sentences),
-                citations=tuple(citations),
-                retrieved=retrieved,
-                dropped=tuple(dropped),
-                confidence=confidence,
-                notes=notes,
-                answerer=self.answerer.name,
-                reader=reader,
-                model=self.answerer.model,
-            )
-        nearest = findings.evidence[0] if findings.evidence else None
+    def _find(self, question: str, said: str, spoken_of: Sequence[str]) -> list[str]:
+        """Return the abstract that what was said quotes, or else those nearest to question and answer."""
+        for passage in self.retriever.passages(said):
+            if any(len(text) > SHORTEST_QUOTE and text in said for text in passage.reading.abstract.texts):
+                return [passage.reading.abstract.id]
+        return [passage.reading.abstract.id for passage in self.retriever.passages(f"{question} {said}", 3, spoken_of)]
+
+    def _name(self, abstract_id: str) -> str:
+        abstract = self.store.abstract(abstract_id)
+        first = " ".join(abstract.label.rstrip("…").split()[:NAME_WORDS])
+        return method_name(abstract.text) or f"“{first}…”"
+
+    def _notes(self, asked: str, reply: Reply) -> tuple[str, ...]:
+        """Return what the reader of an answer or a refusal should know of how it came about."""
+        if reply.kind not in ("answer", "refusal"):
+            return ()
+        english = self.store.encoder.settings.model == MINILM and not is_english(asked)
+        off = self.reader.model == "off"
+        return (NOT_ENGLISH,) * english + (READER_OFF,) * off
+
+    def _answer(self, asked: str, standalone: str, passages: Sequence[Passage], reply: Reply) -> Answer:
+        notes = self._notes(asked, reply)
+        parts = (*reply.parts, *notes)
+        statements, citations = cite(reply.evidence)
         return Answer(
-            question=asked, standalone_question=standalone, kind="refusal", answerable=False, refusal=why,
-            text="\n\n".join([refuse(why, nearest), *notes]), retrieved=retrieved, notes=notes, confidence=confidence,
-            answerer=self.answerer.name, reader=reader,
-        )  # fmt: skip
-
-    def _refusal(self, question: str, findings: Findings, refuse_below: float | None) -> Refusal | None:
-        if not findings.evidence:
-            return "empty_store"
-        given = (refuse_below, self.settings.answer.refuse_below, self.reader.weights.refuse_below)
-        least = next(one for one in given if one is not None)
-        if least and _ASKS_AUTHORS.search(question) and not findings.evidence[0].abstract.authors:
-            return "not_stated" if findings.near else "off_topic"
-        if findings.confidence >= least:
-            return None
-        return "not_stated" if findings.near else "off_topic"
+            question=asked,
+            standalone_question=standalone,
+            kind=reply.kind,
+            answerable=reply.kind != "refusal",
+            text=write_out(parts, reply.form, statements),
+            refusal=reply.refusal,
+            sentences=tuple(statements),
+            citations=tuple(citations),
+            retrieved=tuple(Retrieved(p.reading.abstract.id, round(p.score, 6)) for p in passages),
+            form=reply.form,
+            sides=reply.sides,
+            notes=tuple(part for part in parts if isinstance(part, str)) if reply.kind == "answer" else notes,
+            dropped=reply.dropped,
+            confidence=round(reply.confidence, 4),
+            answerer=self.answerer.name,
+            reader=self.reader.model,
+            model=self.answerer.model,
+        )
 
 
 class _Clock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -15,6 +16,13 @@ from rag.reader.passage import Passage
 from rag.settings import RetrieverSettings
 
 
+@dataclass
+class Focused(QueryBundle):
+    """A question for the retriever that points back to some abstracts."""
+
+    focus: tuple[str, ...] = ()
+
+
 class HybridRetriever(BaseRetriever):
     """Returns the `settings.abstracts` best abstracts as nodes with the id, text, label and source of each."""
 
@@ -23,17 +31,18 @@ class HybridRetriever(BaseRetriever):
         self.settings = settings or RetrieverSettings()
         super().__init__(**options)
 
-    def retrieve_passages(self, text: str) -> list[Passage]:
+    def retrieve_passages(self, text: str, focus: tuple[str, ...] = ()) -> list[Passage]:
         """Retrieve through LlamaIndex, so that its tracing sees it, and return the nodes as passages."""
         return [
             Passage(self.store.read(node.node_id), node.score or 0.0, node.metadata["closeness"])
-            for node in self.retrieve(text)
+            for node in self.retrieve(Focused(text, focus=focus))
         ]
 
-    def passages(self, text: str, count: int | None = None) -> list[Passage]:
+    def passages(self, text: str, count: int | None = None, focus: Sequence[str] = ()) -> list[Passage]:
         """Return up to `count` abstracts, the best first; none from an empty store.
 
-        Dense candidates come from the chunks nearest to the question; each is then judged by `closeness`.
+        Dense candidates come from the chunks nearest to the question; each is then judged by `closeness`. Those of
+        `focus`, which the question points back to, are candidates in any case, and a ranking of their own.
         """
         count = count or self.settings.abstracts
         candidates = max(self.settings.candidates, count)
@@ -41,15 +50,22 @@ class HybridRetriever(BaseRetriever):
         mode = self.settings.mode
         near = self.store.nearest(vector, candidates) if mode != "bm25" else []
         matching = [i for i, _ in self.store.matching(text, candidates)] if mode != "dense" else []
-        readings = self._read(dict.fromkeys([*(i for i, _ in near), *matching]))
+        readings = self._read(dict.fromkeys([*focus, *(i for i, _ in near), *matching]))
         closeness = {reading.abstract.id: _closeness(reading, vector) for reading in readings}
         dense = sorted(closeness, key=lambda abstract_id: -closeness[abstract_id]) if near else []
-        fused = reciprocal_rank_fusion([dense, [i for i in matching if i in closeness]], self.settings.rrf_k)
+        rankings = [dense, [i for i in matching if i in closeness], *([i] for i in focus if i in closeness)]
+        fused = reciprocal_rank_fusion(rankings, self.settings.rrf_k)
         by_id = {reading.abstract.id: reading for reading in readings}
         return [Passage(by_id[i], score, closeness[i]) for i, score in list(fused.items())[:count]]
 
+    def closeness(self, text: str, passages: Sequence[Passage]) -> list[float]:
+        """Return how close each passage is to another text than the one that it was found for."""
+        vector = self.store.encoder.encode_query(plain(text))
+        return [_closeness(passage.reading, vector) for passage in passages]
+
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [to_node(passage) for passage in self.passages(query_bundle.query_str)]
+        focus = query_bundle.focus if isinstance(query_bundle, Focused) else ()
+        return [to_node(passage) for passage in self.passages(query_bundle.query_str, focus=focus)]
 
     def _read(self, ids: Iterable[str]) -> list[Reading]:
         readings = []

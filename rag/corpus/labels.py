@@ -22,8 +22,24 @@ _IN_BRACKETS = re.compile(rf"\((?:i\.e\.,? |termed |called |dubbed )?({_NAME})\)
 _COINED = re.compile(rf"(?<![\w\-])({_NAME})(?![\w\-])")
 _TITLE_CASE = re.compile(r"(?:[A-Z]?[a-z]+-)+[A-Z]?[a-z]+")
 _PLAIN_NAME = re.compile(r"^ (?:the |called |named )?([A-Z][a-z]+\d*)(?=[,:;(]| ?$| (?:an?|the|which|that|to|for)\b)")
-_COMMON = {"LLM", "LLMs", "RL", "AI", "ML", "NLP", "GPU", "GPUs", "CPU", "VLM", "VLMs", "MLLM", "MLLMs", "GNN", "GNNs"}
-_COMMON |= {
+COMMON_NAMES = {
+    "LLM",
+    "LLMs",
+    "RL",
+    "AI",
+    "ML",
+    "NLP",
+    "GPU",
+    "GPUs",
+    "CPU",
+    "VLM",
+    "VLMs",
+    "MLLM",
+    "MLLMs",
+    "GNN",
+    "GNNs",
+}
+COMMON_NAMES |= {
     "CNN",
     "CNNs",
     "DNN",
@@ -40,7 +56,24 @@ _COMMON |= {
     "SGD",
     "PDE",
 }
-_COMMON |= {"PDEs", "ODE", "ODEs", "OOD", "ID", "3D", "2D", "1D", "4D", "API", "IID", "MLP", "MLPs", "QA", "RGB", "DP"}
+COMMON_NAMES |= {
+    "PDEs",
+    "ODE",
+    "ODEs",
+    "OOD",
+    "ID",
+    "3D",
+    "2D",
+    "1D",
+    "4D",
+    "API",
+    "IID",
+    "MLP",
+    "MLPs",
+    "QA",
+    "RGB",
+    "DP",
+}
 
 
 def label(text: str, title: str | None = None) -> str:
@@ -58,15 +91,20 @@ def method_name(text: str) -> str | None:
     of several, the one the abstract repeats most, then the first.
     """
     words = plain(text)
+    counts = Counter(
+        {name: len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", words)) for name in introduced_names(words)}
+    )
+    return max(counts, key=lambda name: counts[name], default=None)
+
+
+def introduced_names(words: str) -> list[str]:
+    """Return the names that a plain text introduces for what it presents, in its order."""
     found: list[str] = []
     for match in _INTRODUCES.finditer(words):
         spelled_out, clause = (part.split(match["clause"], maxsplit=1)[0] for part in (_PURPOSE, _DESCRIPTION))
         names = _IN_BRACKETS.findall(spelled_out) + coined_names(clause) + _PLAIN_NAME.findall(clause)
-        found += [name for name in names[:2] if name not in _COMMON]
-    if not found:
-        return None
-    counts = Counter({name: len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", words)) for name in found})
-    return max(dict.fromkeys(found), key=lambda name: counts[name])
+        found += [name for name in names[:2] if name not in COMMON_NAMES]
+    return list(dict.fromkeys(found))
 
 
 def coined_names(text: str) -> list[str]:

@@ -16,6 +16,7 @@ from rag.corpus.markup import fold
 
 _WORD = re.compile(r"\w+(?:[.+\-]\w+)*\+?")
 _PARTS = re.compile(r"[^\W_]+")
+_NUMBERED = re.compile(r"([^\W\d_]{3,})\d+[^\W\d_]?")
 _STOP_WORDS = frozenset(
     """
     a about all also an and any are as at be been being but by can could did do does doing done for from get
@@ -29,17 +30,24 @@ _STOP_WORDS = frozenset(
 )
 _ASKING_WORDS = frozenset(
     """
-    abbreviation acronym definition define defined describe exactly explain explained find full know looking
+    abbreviation acronym anything deal deals everything list something
+    definition define defined describe exactly explain explained find full know looking
     mean meaning means meant name need says show stand stands stood tell want wonder wondering
     """.split()
 )
 """Words of a question that say how it asks and not what it is about."""
 
+TERMS = 2
+"""The version of what `terms` makes of a text: an index with another one is built anew."""
+
 _STEMMER = Stemmer.Stemmer("english")
 
 
 def terms(text: str) -> list[str]:
-    """Return the stems of the words that carry meaning; a compound (`Llama-3.1-8B`) counts whole and in parts."""
+    """Return the stems of the words that carry meaning; a compound (`Llama-3.1-8B`) counts whole and in parts.
+
+    So does a name with its number: `Qwen3` is a Qwen.
+    """
     return list(_STEMMER.stemWords([word for word in _words(text) if word not in _STOP_WORDS]))
 
 
@@ -49,11 +57,19 @@ def query_terms(text: str) -> list[str]:
     return list(dict.fromkeys(_STEMMER.stemWords(about) or terms(text)))
 
 
+def topic(text: str) -> str:
+    """Return the words of a question that say what it is about, as they stand; all of it where none is left."""
+    stopped = _STOP_WORDS | _ASKING_WORDS
+    kept = [word for word in _WORD.findall(text) if fold(word) not in stopped]
+    return " ".join(kept) or text
+
+
 def _words(text: str) -> list[str]:
     words: list[str] = []
     for word in _WORD.findall(fold(text)):
         parts = _PARTS.findall(word)
         words += parts if len(parts) == 1 and parts[0] == word else [word, *parts]
+        words += [numbered[1] for part in parts if (numbered := _NUMBERED.fullmatch(part))]
     return words
 
 
@@ -91,7 +107,7 @@ class LexicalIndex:
 
         try:
             about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-            if about["generation"] != generation:
+            if about["generation"] != generation or about.get("terms") != TERMS:
                 return None
             return cls(about["ids"], bm25s.BM25.load(str(folder), load_corpus=False))
         except (OSError, ValueError, KeyError):
@@ -103,7 +119,7 @@ class LexicalIndex:
         about.unlink(missing_ok=True)
         if self.ids:
             self._index.save(str(folder), show_progress=False)
-            about.write_text(json.dumps({"generation": generation, "ids": self.ids}), encoding="utf-8")
+            about.write_text(json.dumps({"generation": generation, "terms": TERMS, "ids": self.ids}), encoding="utf-8")
 
     def nearest(self, text: str, count: int) -> list[tuple[str, float]]:
         """Return up to `count` abstracts that share a term with `text` as (id, BM25 score), the best first."""

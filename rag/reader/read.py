@@ -55,8 +55,11 @@ class Reader:
         if self.transformer:
             self.transformer.load()
 
-    def read(self, question: Question, passages: Sequence[Passage]) -> Findings:
-        """Return the sentences of all passages by how well they answer. No passages, no evidence."""
+    def read(self, question: Question, passages: Sequence[Passage], meant: Sequence[str] = ()) -> Findings:
+        """Return the sentences of all passages by how well they answer. No passages, no evidence.
+
+        Where the best one is of an abstract that is known to be meant, by its id, that it is there is not in doubt.
+        """
         if not passages:
             return Findings((), 0.0, near=False)
         judged = self.judge(question, passages)
@@ -66,6 +69,8 @@ class Reader:
         order = [int(place) for place in np.argsort(-judged.scores, kind="stable")]
         evidence = tuple(Evidence(*sentences[place], float(shares[place])) for place in order)
         near = bool(self.weights.present.chance(columns) >= PRESENT) or _names(question, evidence[0].abstract)
+        if evidence[0].abstract.id in meant:
+            return Findings(evidence, float(self.weights.says.chance(columns)), near=True)
         return Findings(evidence, float(self.weights.confidence(columns)), near)
 
     def judge(self, question: Question, passages: Sequence[Passage]) -> Judged:

@@ -38,12 +38,12 @@ def conditional_logit(groups: Sequence[Columns], gold: Sequence[NDArray[np.bool_
     return unscaled(weights.detach().numpy(), 0.0, middle, width)
 
 
-def logistic(rows: Columns, truth: NDArray[np.bool_]) -> Linear:
+def logistic(rows: Columns, truth: NDArray[np.bool_], strength: float = STRENGTH) -> Linear:
     """Fit the probability that a row is true: Platt's calibration, where the rows are scores."""
     from sklearn.linear_model import LogisticRegression
 
     middle, width = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    regression = LogisticRegression(C=STRENGTH, max_iter=2000)  # type: ignore[no-untyped-call]
+    regression = LogisticRegression(C=strength, max_iter=2000)  # type: ignore[no-untyped-call]
     fitted = regression.fit((rows - middle) / width, truth)
     return unscaled(fitted.coef_[0], float(fitted.intercept_[0]), middle, width)
 

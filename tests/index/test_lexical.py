@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.index.lexical import LexicalIndex, query_terms, terms
+from rag.index.lexical import TERMS, LexicalIndex, query_terms, terms, topic
 
 ABSTRACTS = [
     ("a", "Llama-3.1-8B is pruned to half its size."),
@@ -18,6 +18,8 @@ ABSTRACTS = [
     [
         ("Pruning the pruned", ["prune", "prune"]),
         ("Llama-3.1-8B", ["llama-3.1-8b", "llama", "3", "1", "8b"]),
+        ("Qwen3 and Qwen2.5-32B", ["qwen3", "qwen", "qwen2.5-32b", "qwen2", "5", "32b", "qwen"]),
+        ("T2 at 50x", ["t2", "50x"]),
         ("what is it?", []),
     ],
 )
@@ -28,6 +30,18 @@ def test_terms(text: str, expected: list[str]) -> None:
 def test_query_terms_leave_out_what_only_asks() -> None:
     assert query_terms("ATCI definition?") == ["atci"]
     assert query_terms("define definition") == ["defin", "definit"]
+
+
+def test_topic_keeps_what_a_question_is_about() -> None:
+    assert topic("Which papers deal with Diffusion LLMs?") == "Diffusion LLMs"
+    assert topic("list anything?") == "list anything?"
+
+
+def test_an_index_of_an_older_version_is_built_anew(tmp_path: Path) -> None:
+    LexicalIndex.build(ABSTRACTS).save(tmp_path, 7)
+    about = tmp_path / "about.json"
+    about.write_text(about.read_text().replace(f'"terms": {TERMS}', '"terms": 1'))
+    assert LexicalIndex.load(tmp_path, 7) is None
 
 
 def test_nearest_ranks_what_matches_and_nothing_else(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from rag.corpus.identity import is_held_out
+from rag.chain.lists import COLUMNS
+from rag.corpus.identity import abstract_id, is_held_out
 from rag.reader.transformer import Row
-from rag.training import export, fields, fusion, transformer
+from rag.training import export, fields, fusion, kinds, lists, transformer
 from rag.training.linear import conditional_logit, logistic
 from rag.training.network import adapt, average, batch, build, save
 
@@ -74,6 +75,52 @@ def test_train_export_and_fit(
     weights = json.loads((tmp_path / "weights.json").read_text())
     assert set(weights) == {"off", "linear", "transformer"}
     assert all(0 <= held["measured"]["sentence first"] <= 1 for held in weights.values())
+
+
+def test_kinds_are_fitted_to_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = {
+        "fact": "how fast is {}?",
+        "list": "which papers deal with {}?",
+        "compare": "{} versus sleep, which is better?",
+        "collection": "how many abstracts have a link to {} code?",
+        "courtesy": "thanks, {} helped",
+    }
+    lines = [{"q": text.format(animal), "kind": kind} for kind, text in asked.items() for animal in ANIMALS]
+    (tmp_path / "kinds.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    run(monkeypatch, kinds, "--data", tmp_path / "kinds.jsonl", "--out", tmp_path / "kinds.json")
+    assert json.loads(capsys.readouterr().out)["all"] > 0.9
+    held = json.loads((tmp_path / "kinds.json").read_text())
+    assert len(held["offset"]) == len(held["vector"][0]) == 5
+    assert "which papers" in held["words"]
+
+
+def test_lists_are_fitted_to_collections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = []
+    for name in ("one", "two"):
+        texts = [
+            f"We watched the {animal} at night in place {n}. It slept well." for animal in ANIMALS for n in range(3)
+        ]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text("Heading\n\n" + "\n\n".join(texts))
+        records += [
+            {
+                "collection": name,
+                "question": f"which papers are about the {animal}?",
+                "relevant": [abstract_id(text) for text in texts if animal in text],
+                "borderline": [],
+            }
+            for animal in ANIMALS
+        ]
+    (tmp_path / "lists.jsonl").write_text("\n".join(map(json.dumps, records)))
+    run(monkeypatch, lists, tmp_path, "--work", tmp_path / "work", "--out", tmp_path / "lists.json")
+    measured = json.loads(capsys.readouterr().out)
+    assert measured["questions"] == 24
+    assert measured["F1"] > 0.9
+    assert set(json.loads((tmp_path / "lists.json").read_text())["weights"]) == set(COLUMNS)
 
 
 def test_padding_changes_nothing() -> None:

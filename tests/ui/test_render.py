@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rag.records import Abstract, Answer, Citation, Quote, Retrieved, Statement
-from ui import render
+from ui import render, sentences
 
 
 def quote(abstract: Abstract, index: int) -> Quote:
@@ -143,4 +143,4 @@ def test_hostile_text_is_inert_everywhere(hostile: str, answer: Answer, inert: C
 
 def test_huge_text_is_cut() -> None:
     assert len(render.question("x" * 1_000_000)) < 6_000
-    assert render.clip("x" * 400) == "x" * 299 + "…"
+    assert sentences.clip("x" * 400) == "x" * 299 + "…"
