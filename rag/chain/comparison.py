@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rag.chain.retrieve import HybridRetriever
 from rag.corpus.labels import COMMON_NAMES, coined_names, introduced_names, method_name
 from rag.corpus.markup import plain
+from rag.index.lexical import query_terms
 from rag.reader.features import coverage, words_of
 from rag.reader.passage import Passage
 from rag.reader.question import Question
@@ -26,6 +27,9 @@ _COMPARES: Final = (
 _BETWEEN = re.compile(rf"\s*{_COMPARES}\s*", re.I)
 _DERIVED = re.compile(r"-[a-z]+$")
 """muP-style, SMC-based: words made of a name."""
+
+_COMPARING: Final = frozenset("compar comparison differ differenc versus vs against better side contrast".split())
+"""Stems that only say that something is compared."""
 
 NEAREST: Final = 8
 MOST_SIDES: Final = 4
@@ -120,6 +124,12 @@ class Comparer:
 
     def _using(self, name: str) -> list[Passage]:
         return [passage for passage in self.retriever.passages(name, NEAREST) if _count(name, passage)]
+
+
+def has_aspect(question: str, names: Sequence[str]) -> bool:
+    """Tell whether a comparison says in what respect: "how do A and B differ in speed?" does, "A versus B" does not."""
+    own = {term for name in names for term in query_terms(name)}
+    return any(term not in own and term not in _COMPARING for term in query_terms(question))
 
 
 def _names(question: str) -> list[str]:

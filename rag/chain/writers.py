@@ -8,7 +8,7 @@ from typing import Final
 
 from rag.chain import collection, lists
 from rag.chain.answer import ExtractiveAnswerer, choose, to_node
-from rag.chain.comparison import Comparer
+from rag.chain.comparison import Comparer, has_aspect
 from rag.chain.ground import ground
 from rag.chain.replies import Part, Reply, courtesy, refuse
 from rag.chain.retrieve import HybridRetriever
@@ -127,13 +127,15 @@ class Writers:
             sides = self.comparer.described_sides(asked.question, sides)
         if len(sides) < 2:
             return None
+        aspect = has_aspect(asked.question, [side.name for side in sides])
         parts: list[Part] = []
         written: list[Side] = []
         said = 0
         best = 0.0
         for side in sides:
             meant = side.passage
-            findings = self._read(asked.question, [meant], [meant.reading.abstract.id]) if meant else None
+            question = asked.question if aspect else f"What does {side.name} do?"
+            findings = self._read(question, [meant], [meant.reading.abstract.id]) if meant else None
             if findings is None or findings.confidence < SIDE_SAYS * least:
                 if findings and described:
                     return None

@@ -14,6 +14,7 @@ from rag.dialogue.pointers import (
     NUMBERS,
     ORDINAL,
     OTHER,
+    PLURAL,
     POSSESSIVE,
     PRONOUN,
     carries_on,
@@ -37,6 +38,7 @@ _NEXT_QUESTION = re.compile(
     re.I | re.S,
 )
 FEWEST_WORDS: Final = 4
+MOST_NAMES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,9 @@ def understand(question: str, talk: Sequence[Exchange], name: Name) -> Understoo
     if not focus:
         return Understood(question, question)
     if len(focus) > 1:
-        return Understood(f"{_bare(question)} ({', '.join(name(one) for one in focus)})?", question, focus)
+        names = ", ".join(name(one) for one in focus[:MOST_NAMES])
+        more = f" and {len(focus) - MOST_NAMES} more" if len(focus) > MOST_NAMES else ""
+        return Understood(f"{_bare(question)} ({names}{more})?", question, focus, numbered=bool(BOTH.search(question)))
     numbered = any(pattern.search(question) for pattern in (MARKER, ORDINAL, OTHER))
     complete = _complete(question, talk[-1], name(focus[0]), focus[0] in talk[-1].named)
     return Understood(complete, question, focus, numbered=numbered)
@@ -97,7 +101,7 @@ def points_at(question: str, talk: Sequence[Exchange]) -> tuple[str, ...]:
         listed = next((list(e.named) for e in reversed(talk) if len(e.named) > 1), [])
         rest = [one for one in listed if one != last[0]] if len(last) == 1 else listed[1:]
         return tuple(rest[:1])
-    if len(last) > 1 and (BOTH.search(question) or depends(question)):
+    if len(last) > 1 and (BOTH.search(question) or PLURAL.search(question)):
         return last
     return last[:1] if depends(question) else ()
 

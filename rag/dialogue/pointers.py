@@ -19,6 +19,7 @@ ORDINAL = re.compile(
 )
 OTHER = re.compile(r"\bthe other (?:one|paper|method|work|study)\b|\bthe other(?=\W*$|,)", re.I)
 BOTH = re.compile(r"\b(?:both|the two|either|each|neither|these two)\b", re.I)
+PLURAL = re.compile(r"\b(?:they|them|their|theirs|these|those|ones)\b", re.I)
 POSSESSIVE = re.compile(r"\b(?:its|their|his|her|the (?:method|paper|model|approach|benchmark|authors?)'s)\b", re.I)
 PRONOUN = re.compile(
     r"\b(?:it|they|them)\b(?!')|\b(?:this|that) (?:one|paper|method|model|approach|benchmark|work|dataset|system|study"
@@ -37,6 +38,7 @@ POINTS_BACK = re.compile(
     r"|\bthe (?:same|authors?|paper|previous|earlier|larger|smaller|bigger) (?:ones?|paper|method|model|abstract)?\b"
     r"|\bthe (?:method|model|approach|framework|algorithm|benchmark|dataset|system)\b"
     r"(?! (?:of|for|that|which|in|called|trained|on|with|from|by|to|where|about)\b)"
+    r"|\bthe (?:code|repo|repository|implementation|source code|authors?)\b(?! (?:of|for|behind|by|that)\b)"
     r"|\b(?:ones|there)\b\s*\??$|\bfrom (?:before|earlier)\b",
     re.I,
 )
@@ -50,7 +52,8 @@ CORRECTS = re.compile(
 )
 CARRIES_ON = re.compile(
     r"^(?:(?:ok|okay|right|i see|good|thanks|hm+|so|no|yes)[,.!]?\s+)*(?:and\b|but\b|also\b|what about\b|how about\b"
-    r"|what else\b|or\b|why\??$|how\??$|how so\b|how come\??$|(?:no,? )?i mea?nt?\b)",
+    r"|what else\b(?=\W*$| (?:does|do|did|is|was) (?:it|they|that|this|the)\b)"
+    r"|or\b|why\??$|how\??$|how so\b|how come\??$|(?:no,? )?i mea?nt?\b)",
     re.I,
 )
 

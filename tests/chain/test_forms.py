@@ -211,3 +211,16 @@ def test_thanks_are_thanks_in_a_conversation_too(chain: Chain) -> None:
     first = chain.ask("What is SceneSmith?")
     answer = chain.ask("thanks, that helps", first.turns)
     assert (answer.kind, answer.standalone_question) == ("courtesy", answer.question)
+
+
+def test_a_comparison_in_no_respect_says_what_each_side_does(chain: Chain) -> None:
+    answer = chain.ask("how does LiveFigure compare with TRIP-Bench?")
+    assert [bool(side.sentences) for side in answer.sides] == [True, True]
+
+
+def test_the_code_is_that_of_the_paper_talked_about(chain: Chain) -> None:
+    first = chain.ask("What is d3LLM?")
+    answer = chain.ask("is the code out?", first.turns)
+    assert answer.kind == "collection"
+    assert answer.text.startswith("Code link of “d3LLM")
+    assert cited(answer) == cited(first)

@@ -54,6 +54,10 @@ def test_without_a_conversation_a_question_is_left_as_it_is() -> None:
         ("New topic: how fast is it?", BACK, ()),
         ("How many abstracts are in this collection?", TWO, ()),
         ("Which of these is stable?", TWO, ("foo", "baz")),
+        ("Which file is it in?", TWO, ("foo",)),
+        ("Is the code out?", BACK, ("qux",)),
+        ("Where is the code of BazNet?", BACK, ()),
+        ("What else deals with sorting in parallel?", BACK, ()),
     ],
 )
 def test_what_a_question_points_back_to(question: str, talk: list[Exchange], focus: tuple[str, ...]) -> None:
