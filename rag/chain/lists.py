@@ -73,19 +73,22 @@ def columns_of(
     question: Question, passages: Sequence[Passage], store: Store, reader: Reader
 ) -> tuple[Columns, NDArray[np.intp]]:
     """Return an array of shape (passages, len(COLUMNS)), and the best sentence of each passage."""
-    judged = [reader.judge(question, [passage]) for passage in passages]
+    judged = reader.judge(question, passages)
+    ends = np.cumsum([len(passage.reading.abstract.sentences) for passage in passages])[:-1]
+    scores = np.split(judged.scores, ends)
     about = Question.ask(topic(question.text), store.encoder)
     asked, asked_topic = (_nearness(one, passages, store) for one in (question, about))
-    evidence = np.array([one.read[0].evidence.max() if one.read else one.scores.max() for one in judged])
-    answerable = np.array([one.read[0].answerable if one.read else 0.0 for one in judged])
+    evidence = np.array([one.evidence.max() for one in judged.read] or [own.max() for own in scores])
+    answerable = np.array([one.answerable for one in judged.read] or [0.0] * len(passages))
     columns = np.column_stack([
         [30 * passage.score for passage in passages], asked.sentence, asked.whole, _over_best(asked.sentence),
         _over_best(asked.whole), asked.bm25_share, asked.cover,
-        [pick(one.features, ("cover",)).max() for one in judged], evidence, answerable, _over_best(evidence),
+        [own.max() for own in np.split(pick(judged.features, ("cover",)), ends)], evidence, answerable,
+        _over_best(evidence),
         _over_best(answerable), asked_topic.sentence, asked_topic.whole, _over_best(asked_topic.sentence),
         asked_topic.two, asked_topic.cover, asked_topic.bm25_share,
     ])  # fmt: skip
-    return columns, np.array([int(one.scores.argmax()) for one in judged])
+    return columns, np.array([int(own.argmax()) for own in scores])
 
 
 @dataclass(frozen=True, slots=True)
