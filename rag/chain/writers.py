@@ -107,10 +107,12 @@ class Writers:
         return Reply(tuple(grounded), confidence=findings.confidence, dropped=tuple(dropped))
 
     def _list(self, asked: Understood, least: float) -> Reply:
-        passages = self.retriever.passages(asked.question, lists.CANDIDATES)
+        more = bool(asked.before and _OTHERS.search(asked.said))
+        text = f"{asked.before} {asked.question}" if more else asked.question
+        passages = self.retriever.passages(text, lists.CANDIDATES)
         if _OTHERS.search(asked.said):
             passages = [passage for passage in passages if passage.reading.abstract.id not in asked.focus]
-        question = Question.ask(asked.question, self.store.encoder)
+        question = Question.ask(text, self.store.encoder)
         candidates = lists.judge(question, passages, self.store, self.reader)
         if not candidates or (candidates[0].chance < lists.LEAST and least > 0):
             return refuse("off_topic", confidence=candidates[0].chance if candidates else 0.0)

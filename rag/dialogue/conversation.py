@@ -52,6 +52,9 @@ class Understood:
     numbered: bool = False
     """Whether it says which of several it means: the second one, [2], the other one."""
 
+    before: str = ""
+    """The question before one that points back."""
+
 
 def understand(question: str, talk: Sequence[Exchange], name: Name) -> Understood:
     """Return what a question means in a conversation.
@@ -75,7 +78,7 @@ def understand(question: str, talk: Sequence[Exchange], name: Name) -> Understoo
         return Understood(f"{_bare(question)} ({names}{more})?", question, focus, numbered=bool(BOTH.search(question)))
     numbered = any(pattern.search(question) for pattern in (MARKER, ORDINAL, OTHER))
     complete = _complete(question, talk[-1], name(focus[0]), focus[0] in talk[-1].named)
-    return Understood(complete, question, focus, numbered=numbered)
+    return Understood(complete, question, focus, numbered=numbered, before=talk[-1].question)
 
 
 def split_questions(question: str) -> list[str]:

@@ -199,6 +199,15 @@ def test_a_paper_of_a_list_that_does_not_say_is_not_answered_from_another(chain:
     }
 
 
+def test_others_on_the_same_matter_are_listed_by_the_question_before(chain: Chain) -> None:
+    first = chain.ask("How does FedVeer deal with noise in federated learning?")
+    answer = chain.ask("which other papers do that?", first.turns)
+    federated = {one.id for one in chain.store.abstracts() if "federated" in one.text.lower()} - cited(first)
+    assert answer.form == "list"
+    assert cited(answer) & federated
+    assert not cited(answer) & cited(first)
+
+
 def test_a_quote_in_the_conversation_is_known_again(chain: Chain) -> None:
     first = chain.ask("What is SceneSmith?")
     texts = [Turn("user", first.question), Turn("assistant", first.text)]
