@@ -21,7 +21,6 @@ from rag.evaluation.datasets import load_dataset
 from rag.evaluation.run import generate
 from rag.evaluation.score import score_run
 from rag.reader.passage import Passage
-from rag.reader.question import Question as Asked
 from rag.reader.read import Findings
 
 QUESTIONS = seeds_path() / "questions.jsonl"
@@ -132,7 +131,7 @@ def test_a_deliberate_regression_is_found(run: Path, chain: Chain, tmp_path: Pat
 
 
 def test_errors_are_counted_and_not_dropped(chain: Chain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Asked, "ask", lambda *_: 1 / 0)
+    monkeypatch.setattr(Chain, "ask", lambda *_, **__: 1 / 0)
     generate(load_dataset(str(QUESTIONS)), chain, tmp_path)
     metrics = score_run(tmp_path)
     assert (metrics["errors"], metrics["overall"]["right"]["value"], metrics["overall"]["broken"]["value"]) == (
