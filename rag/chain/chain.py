@@ -83,8 +83,15 @@ class Chain:
 
     def _understand(self, asked: str, history: Sequence[Turn]) -> Understood:
         latest = self.settings.answer.max_history_messages
-        talk = exchanges(history[-latest:] if latest else (), self._find)
+        turns = [self._still_there(turn) for turn in history[-latest:]] if latest else []
+        talk = exchanges(turns, self._find)
         return understand(asked, talk, self._name)
+
+    def _still_there(self, turn: Turn) -> Turn:
+        """Return a turn without the abstracts that the store holds no more, or never did."""
+        return (
+            turn if turn.about is None else replace(turn, about=tuple(one for one in turn.about if one in self.store))
+        )
 
     def _find(self, question: str, said: str, spoken_of: Sequence[str]) -> list[str]:
         """Return the abstract that what was said quotes, or else those nearest to question and answer."""

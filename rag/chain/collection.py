@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rag.corpus.links import find_links
-from rag.index.lexical import query_terms
+from rag.index.lexical import query_terms, terms
 from rag.records import Abstract, Evidence
 
 Has = Callable[[Abstract], str]
@@ -74,7 +74,7 @@ _ABOUT_RECORDS = frozenset(
     """abstract paper collect entri record file code github link repo repositori url doi pmid arxiv author venu journal
     confer year newest latest oldest recent publish titl duplic count mani number total differ includ contain have give
     avail releas open sourc public list all date store here current hold load databas librari corpus document size
-    larg big uniqu distinct implement download websit page""".split()
+    larg big uniqu distinct implement download websit page come provid offer share access""".split()
 )
 MOST_NAMED: Final = 50
 
@@ -87,19 +87,31 @@ def about_records(
 ) -> Counted | None:
     """Answer a question about some abstracts, or about the one that is meant; None where records hold nothing of it."""
     field = next((field for field in FIELDS if field.asked.search(question)), None)
-    topic = [term for term in query_terms(question) if term not in _ABOUT_RECORDS]
+    topic = _topic(question, abstracts)
     if _DUPLICATES.search(question) and not topic:
         return _duplicates(abstracts)
     if field is None:
-        return _size(abstracts) if _COUNT.search(question) and len(topic) < 2 else None
+        return _size(abstracts) if _COUNT.search(question) and not topic else None
     if (topic or meant) and not (_COUNT.search(question) or _ALL.search(question)):
         abstract = meant or nearest(question)
         return _of_one(field, abstract) if abstract else None
-    if len(topic) > 1:
+    among = ""
+    if topic:
+        abstracts = [abstract for abstract in abstracts if set(topic) <= set(terms(abstract.text))]
+        among = " whose text has " + " and ".join(f"“{word}”" for word in topic.values())
+    if not abstracts:
         return None
     if field.name in ("year", "venue") and not _COUNT.search(question):
         return _range(field, abstracts, question)
-    return _with(field, abstracts)
+    return _with(field, abstracts, among)
+
+
+def _topic(question: str, abstracts: Sequence[Abstract]) -> dict[str, str]:
+    """Return the terms that narrow a question down, with the words for them: neither a field's nor a collection's."""
+    collections = {term for name in {abstract.collection for abstract in abstracts} for term in terms(name)}
+    words = {word: terms(word) for word in re.findall(r"[\w.+\-]+", question)}
+    asked = set(query_terms(question)) - _ABOUT_RECORDS - collections
+    return {found[0]: word for word, found in words.items() if found and found[0] in asked}
 
 
 def _size(abstracts: Sequence[Abstract]) -> Counted:
@@ -122,11 +134,11 @@ def _duplicates(abstracts: Sequence[Abstract]) -> Counted:
     )  # fmt: skip
 
 
-def _with(field: Field, abstracts: Sequence[Abstract]) -> Counted:
+def _with(field: Field, abstracts: Sequence[Abstract], among: str) -> Counted:
     having = [abstract for abstract in abstracts if field.read(abstract)]
     more = f", of which {MOST_NAMED} are shown" if len(having) > MOST_NAMED else ""
     have = "has" if len(having) == 1 else "have"
-    text = f"{len(having)} of the {_count(len(abstracts), 'abstract')} {have} a {field.name}{more}."
+    text = f"{len(having)} of the {_count(len(abstracts), 'abstract')}{among} {have} a {field.name}{more}."
     return Counted(text, tuple(_shown(field, abstract) for abstract in having[:MOST_NAMED]))
 
 

@@ -15,6 +15,7 @@ NOT_ENGLISH: Final = (
     "The question does not look like English, which is what the encoder and the reader know: they may miss what is "
     "there. Other languages need a multilingual encoder (settings encoder.model, reader.model)."
 )
+NOT_ANSWERED: Final = "“{}?”: no sentence here answers this."
 COURTESIES: Final = {
     "thanks": "You are welcome.",
     "greeting": "Hello. Ask something about the abstracts in this collection, and the answer will quote them.",

@@ -10,11 +10,12 @@ from rag.chain import collection, lists
 from rag.chain.answer import ExtractiveAnswerer, choose, to_node
 from rag.chain.comparison import Comparer, has_aspect
 from rag.chain.ground import ground
-from rag.chain.replies import Part, Reply, courtesy, refuse
+from rag.chain.replies import NOT_ANSWERED, Part, Reply, courtesy, refuse
 from rag.chain.retrieve import HybridRetriever
 from rag.dialogue.conversation import Understood, split_questions
 from rag.dialogue.kinds import Kind
 from rag.dialogue.pointers import depends
+from rag.index.lexical import query_terms, terms
 from rag.index.store import Store
 from rag.reader.passage import Passage
 from rag.reader.question import Question
@@ -66,15 +67,18 @@ class Writers:
         if is_courtesy(chances):
             return courtesy(asked.said)
         if not passages:
-            return refuse("empty_store")
+            return refuse("off_topic" if len(self.store) else "empty_store")
         reply = None
         if chances["collection"] >= RECORDS:
             reply = self._collection(asked, least)
-        if reply is None and chances["list"] >= (LISTS_AROUND if self.comparer.named_sides(asked.said, ()) else LISTS):
+        if reply is None and self._asks_for_a_list(asked.said, chances["list"]):
             reply = self._list(asked, least)
         if reply is None and chances["compare"] >= COMPARES:
             reply = self._comparison(asked, least, chances["compare"])
         return reply or self._facts(asked, passages, least)
+
+    def _asks_for_a_list(self, question: str, chance: float) -> bool:
+        return chance >= LISTS and (chance >= LISTS_AROUND or not self.comparer.named_sides(question, ()))
 
     def _facts(self, asked: Understood, passages: Sequence[Passage], least: float) -> Reply:
         """Answer a message as one question, unless it asks several and other abstracts answer some of them."""
@@ -83,19 +87,27 @@ class Writers:
         if whole is None or (whole.refusal and not asked.numbered):
             whole = self._fact(asked.question, passages, least, asked.focus)
         questions = split_questions(asked.question)
-        if len(questions) == 1 or whole.refusal:
+        replies = [self._part(one, whole, least) for one in questions] if len(questions) > 1 else [whole]
+        if all(reply is whole for reply in replies) or not any(reply.evidence for reply in replies):
             return whole
-        about = whole.evidence[0].abstract.id
-        replies = [
-            whole if depends(one) else self._fact(one, self.retriever.passages(one, focus=(about,)), least)
-            for one in questions
-        ]
-        apart = [reply for reply in replies if reply.evidence and reply.evidence[0].abstract.id != about]
-        if not apart:
+        parts: dict[Part, None] = {}
+        for question, reply in zip(questions, replies, strict=True):
+            parts |= dict.fromkeys(reply.evidence[:SENTENCES_A_SIDE] or (NOT_ANSWERED.format(question.rstrip("?!. ")),))
+        return Reply(tuple(parts), confidence=min(reply.confidence for reply in replies if reply.evidence))
+
+    def _part(self, question: str, whole: Reply, least: float) -> Reply:
+        """Answer one of several questions: `whole` where it asks of the same abstract, a refusal where none says.
+
+        What shares no word with that abstract is no part of what was asked of it.
+        """
+        about = tuple(one.abstract.id for one in whole.evidence[:1])
+        if about and depends(question):
             return whole
-        replies = [reply if reply in apart else whole for reply in replies]
-        parts: dict[Part, None] = dict.fromkeys(part for one in replies for part in one.evidence[:SENTENCES_A_SIDE])
-        return Reply(tuple(parts), confidence=min(reply.confidence for reply in replies))
+        reply = self._fact(question, self.retriever.passages(question, focus=about), least)
+        if reply.evidence:
+            return whole if reply.evidence[0].abstract.id in about else reply
+        words = set(terms(whole.evidence[0].abstract.text)) if about else set()
+        return whole if words.intersection(query_terms(question)) else reply
 
     def _fact(self, question: str, passages: Sequence[Passage], least: float, meant: Sequence[str] = ()) -> Reply:
         findings = self._read(question, passages, meant)

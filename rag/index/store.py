@@ -79,6 +79,9 @@ class Store:
     def __len__(self) -> int:
         return len(self.catalog)
 
+    def __contains__(self, abstract_id: str) -> bool:
+        return self.catalog.get(abstract_id) is not None
+
     def abstracts(self) -> list[Abstract]:
         """Return all abstracts, in the order of ingest."""
         return list(self.catalog)

@@ -233,3 +233,39 @@ def test_the_code_is_that_of_the_paper_talked_about(chain: Chain) -> None:
     assert answer.kind == "collection"
     assert answer.text.startswith("Code link of “d3LLM")
     assert cited(answer) == cited(first)
+
+
+def test_papers_that_left_the_store_are_not_pointed_at(chain: Chain) -> None:
+    history = [Turn("user", "What is it?"), Turn("assistant", "Gone.", ("ffffffffffff",))]
+    for question in ("how fast is it?", "the second one?", "is the code out?", "how does it compare with LiveFigure?"):
+        assert chain.ask(question, history).text
+
+
+def test_a_correction_that_leaves_nothing_is_no_empty_store(chain: Chain) -> None:
+    everything = tuple(one.id for one in chain.store.abstracts())
+    history = [Turn("user", "What is d3LLM?"), Turn("assistant", "All of them.", everything)]
+    answer = chain.ask("no, I meant the one for strings", history)
+    assert (answer.kind, answer.refusal) == ("refusal", "off_topic")
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_question_among_several_that_nothing_answers_is_named(chain: Chain, first: bool) -> None:
+    known, unknown = "How many bits per parameter do GPT-style models memorise?", "What is the best sourdough recipe?"
+    answer = chain.ask(f"{unknown} {known}" if first else f"{known} {unknown}")
+    assert answer.kind == "answer"
+    assert "3.6 bits" in answer.text
+    assert "“What is the best sourdough recipe?”: no sentence here answers this." in answer.text
+
+
+def test_what_is_counted_is_narrowed_by_its_topic() -> None:
+    records = [
+        abstract(1, "We sort keys. Code: https://github.com/foo/bar."),
+        abstract(2, "We sort strings. They are many."),
+        abstract(3, "We weave nets. Code: https://github.com/foo/net."),
+    ]
+    counted = about_records("Which sorting papers have code?", records, lambda _: None)
+    assert counted is not None
+    assert counted.text == "1 of the 2 abstracts whose text has “sorting” has a code link."
+    assert [one.abstract.id for one in counted.named] == [records[0].id]
+    assert about_records("Which papers on quasars have code?", records, lambda _: None) is None
+    assert about_records("How many papers are about sorting?", records, lambda _: None) is None
