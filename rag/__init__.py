@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from rag.chain.chain import Chain as Chain
     from rag.chain.retrieve import HybridRetriever as HybridRetriever
     from rag.errors import AskAbstractsError as AskAbstractsError
-    from rag.index.encoder import Encoder as Encoder
+    from rag.index.embedding import Encoder as Encoder
     from rag.index.ingest import ingest as ingest
     from rag.index.store import Store as Store
     from rag.records import Abstract as Abstract
     from rag.records import Answer as Answer
     from rag.records import Turn as Turn
+    from rag.records import Where as Where
     from rag.settings import Settings as Settings
     from rag.settings import load_settings as load_settings
 
@@ -30,11 +31,12 @@ _HOMES = {
     "Answer": "rag.records",
     "AskAbstractsError": "rag.errors",
     "Chain": "rag.chain.chain",
-    "Encoder": "rag.index.encoder",
+    "Encoder": "rag.index.embedding",
     "HybridRetriever": "rag.chain.retrieve",
     "Settings": "rag.settings",
     "Store": "rag.index.store",
     "Turn": "rag.records",
+    "Where": "rag.records",
     "ingest": "rag.index.ingest",
     "load_settings": "rag.settings",
 }

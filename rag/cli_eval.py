@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rag.cli_options import progress
 from rag.errors import InputError
 
 if TYPE_CHECKING:
     from rag.evaluation.datasets import Question
-    from rag.records import Abstract
 
 SINGLE = ("citation_precision", "citation_recall", "list_f1", "refusal_precision", "refusal_recall", "dropped")
 FALLS_SHORT = 1
@@ -56,7 +56,7 @@ def run(
     from rag.evaluation.run import generate, open_chain
     from rag.evaluation.score import score_run
 
-    generate(loaded, open_chain(loaded, settings, _encoding), out, retrieval, _asking)
+    generate(loaded, open_chain(loaded, settings, progress), out, retrieval, _asking)
     metrics = score_run(out)
     if not retrieval:
         from rag.evaluation.report import write_report
@@ -82,7 +82,7 @@ def systems(datasets: Sequence[str], out: Path, store: Path | None, config: Path
     loaded = [load_dataset(dataset) for dataset in datasets]
     from rag.evaluation.systems import measure_systems
 
-    click.echo(measure_systems(loaded, settings, out, _encoding, _asking))
+    click.echo(measure_systems(loaded, settings, out, progress, _asking))
 
 
 @evaluation.command()
@@ -257,18 +257,12 @@ def _comparison(found: Mapping[str, Any], worst: int) -> str:
 
 
 def _texts(store: Path | None, config: Path | None) -> dict[str, str]:
-    from rag.index.catalog import Catalog
+    from rag.index.catalog import CATALOG, Catalog, collection_folder
     from rag.settings import load_settings
 
-    file = load_settings(config, {"store": {"path": store}}).store.path / "catalog.sqlite3"
+    place = load_settings(config, {"store": {"path": store}}).store
+    file = collection_folder(place.path, place.collection) / CATALOG
     return {abstract.id: abstract.text for abstract in Catalog(file)} if file.exists() else {}
-
-
-def _encoding(abstracts: Sequence[Abstract]) -> Iterable[Abstract]:
-    from tqdm import tqdm
-
-    bar: Iterable[Abstract] = tqdm(abstracts, desc="encoding", unit=" abstracts", disable=None)
-    return bar
 
 
 def _asking(questions: Sequence[Question]) -> Iterable[Question]:

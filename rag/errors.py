@@ -18,10 +18,14 @@ class SettingsError(AskAbstractsError):
 
 
 class StoreError(AskAbstractsError):
-    """The store cannot be used as asked: locked, made with another encoder, of another version."""
+    """The store cannot be used as asked: made with another encoder, of another version, damaged."""
 
 
 class OutsideError(AskAbstractsError):
     """Something outside the product failed: the disk, a model's files, an endpoint."""
 
     exit_code = 3
+
+
+class LockedError(OutsideError, StoreError):
+    """Another process holds the store for writing; the message names it."""

@@ -22,13 +22,14 @@ class Abstract:
     label: str
     sentences: tuple[Span, ...]
     sources: tuple[str, ...]
-    collection: str = ""
+    heading: str = ""
     title: str | None = None
     authors: tuple[str, ...] = ()
     year: int | None = None
     venue: str | None = None
     url: str | None = None
     keys: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -39,6 +40,22 @@ class Abstract:
         """Return the text of the sentence at `index`, counted from 0."""
         start, end = self.sentences[index]
         return self.text[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which abstracts count: of the years `first` to `last`, and whose venue, author or source holds a text."""
+
+    first: int | None = None
+    last: int | None = None
+    venue: str = ""
+    author: str = ""
+    source: str = ""
+
+    def __str__(self) -> str:
+        years = str(self.first or "") if self.first == self.last else f"{self.first or ''}-{self.last or ''}"
+        named = (("year", years), ("venue", self.venue), ("author", self.author), ("source", self.source))
+        return ", ".join(f"{name} {value}" for name, value in named if value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,10 @@ class Section(BaseModel):
 
 
 class StoreSettings(Section):
-    """Where the store is."""
+    """Where the store is, and which of its collections is meant."""
 
     path: Path = Field(default_factory=lambda: user_data_path("askabstracts") / "store")
+    collection: str = "default"
 
 
 class EncoderSettings(Section):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 import textwrap
 import unicodedata
+from collections.abc import Sequence
 
 from rag.index.store import Store
 from rag.reader.passage import Passage
-from rag.records import Answer
+from rag.records import Abstract, Answer
 
 _HARMLESS = "\n\u2060\u200b\u200c\u200d\u00ad"
 
@@ -55,3 +56,22 @@ def _wrap(text: str, indent: str = "") -> str:
     return textwrap.fill(
         printable(text), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
+
+
+def show_abstract(abstract: Abstract, chunks: Sequence[str], twins: Sequence[str]) -> str:
+    """Return all that the store knows of one abstract, its text last."""
+    facts = {
+        "id": abstract.id,
+        "title": abstract.title,
+        "authors": ", ".join(abstract.authors),
+        "year": abstract.year,
+        "venue": abstract.venue,
+        "url": abstract.url,
+        "keys": ", ".join(abstract.keys),
+        "keywords": ", ".join(abstract.keywords),
+        "sources": ", ".join(abstract.sources),
+        "chunks": ", ".join(chunks),
+        "nearly the same": ", ".join(twins),
+    }
+    lines = [_wrap(f"{name:<10}{value}", " " * 10) for name, value in facts.items() if value]
+    return "\n".join([*lines, "", _wrap(abstract.text), ""])

@@ -15,6 +15,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rag.errors": set(),
     "rag.records": set(),
     "rag.settings": {"rag.errors"},
+    "rag.filters": BOTTOM,
     "rag.corpus": BOTTOM,
     "rag.index": INDEX,
     "rag.dialogue": INDEX,
@@ -23,9 +24,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rag.evaluation": CHAIN | {"rag"},
     "rag.training": CHAIN,
     "rag.terminal": CHAIN,
-    "rag.cli": CHAIN | {"rag.cli_eval", "rag.terminal", "ui"},
-    "rag.cli_eval": INDEX | {"rag.evaluation", "rag.terminal"},
-    "ui": CHAIN | {"rag", "rag.evaluation"},
+    "rag.cli": CHAIN | {"rag.cli_eval", "rag.cli_library", "rag.cli_options", "rag.terminal", "ui"},
+    "rag.cli_eval": INDEX | {"rag.cli_options", "rag.evaluation", "rag.terminal"},
+    "rag.cli_library": INDEX | {"rag.cli_options", "rag.terminal"},
+    "rag.cli_options": BOTTOM | {"rag.filters"},
+    "ui": CHAIN | {"rag", "rag.evaluation", "rag.filters"},
 }
 
 

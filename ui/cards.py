@@ -8,6 +8,7 @@ from html import escape
 from itertools import chain
 from urllib.parse import urlsplit
 
+from rag.corpus.identity import file_of
 from rag.corpus.links import first_link
 from rag.records import Abstract, Answer, Citation
 from ui.markup import plain
@@ -140,4 +141,4 @@ def _nearness(answer: Answer, abstract: Abstract) -> str:
 
 
 def _files(abstracts: Iterable[Abstract]) -> Counter[str]:
-    return Counter(source.partition("#")[0] for source in chain.from_iterable(a.sources for a in abstracts))
+    return Counter(file_of(source) for source in chain.from_iterable(a.sources for a in abstracts))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
 from rag.errors import AskAbstractsError
 from rag.records import Answer, Turn
 from ui import cards, render, sentences, sources
-
-if TYPE_CHECKING:
-    from rag.chain.chain import Chain
+from ui.scope import Scope
 
 EXAMPLES = (
     "How many bits per parameter do GPT-style models memorise?",
@@ -44,6 +42,9 @@ class Exchange:
 
 
 Conversation = tuple[Exchange, ...]
+Asking = Callable[[], Scope]
+"""Returns what is asked; what is wrong with it is shown as the reply."""
+
 Shown = tuple[Any, list[dict[str, str]], Any, Conversation]
 """What an event sets: the question box, the chat's messages, the sources, the conversation."""
 
@@ -76,7 +77,7 @@ def _greeting(count: int) -> dict[str, Any]:
     return {"placeholder": render.welcome(count), "examples": examples}
 
 
-def converse(chain: Chain, question: str, conversation: Conversation) -> Iterator[Shown]:
+def converse(asking: Asking, question: str, conversation: Conversation) -> Iterator[Shown]:
     """Ask and yield what to show: at once the question, then the reply as it grows.
 
     The box keeps a question that could not be asked, and the conversation keeps every turn.
@@ -85,7 +86,8 @@ def converse(chain: Chain, question: str, conversation: Conversation) -> Iterato
     exchange = Exchange(question, render.question(question), render.waiting())
     yield "", messages((*conversation, exchange)), gr.skip(), conversation
     try:
-        answer = chain.ask(question, history(conversation))
+        chain, where = asking()
+        answer = chain.ask(question, history(conversation), where=where)
         steps = list(render.reply(turn, answer, chain.store.abstract))
         exchange = replace(exchange, sources=cards.sources(turn, answer, chain.store.abstract), said=answer.text)
         exchange = replace(exchange, answer=answer)

@@ -8,6 +8,7 @@ import gradio as gr
 
 from rag.records import Abstract
 from ui import cards
+from ui.scope import Scopes
 
 if TYPE_CHECKING:
     from rag.index.store import Store
@@ -52,6 +53,19 @@ class Collection:
         first = page * PAGE
         listing = cards.listing(abstracts, first, PAGE)
         return listing, page, gr.update(visible=page > 0), gr.update(visible=first + PAGE < len(abstracts))
+
+
+class Shelves:
+    """The collections of a store, by name."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        self._scopes = scopes
+        self._shelves: dict[str, Collection] = {}
+
+    def of(self, name: str | None) -> Collection:
+        """Return a collection, or the one that is served."""
+        store = self._scopes.chain(name).store
+        return self._shelves.setdefault(str(store.path), Collection(store))
 
 
 def build() -> Panel:

@@ -16,11 +16,14 @@ from rag.dialogue.conversation import Understood, understand
 from rag.dialogue.kinds import Kinds
 from rag.dialogue.language import is_english
 from rag.dialogue.talk import exchanges
+from rag.errors import InputError
+from rag.index.catalog import collections
 from rag.index.encoder import MINILM, Encoder
+from rag.index.selection import Selection
 from rag.index.store import Store
 from rag.reader.passage import Passage
 from rag.reader.read import Reader
-from rag.records import Answer, Retrieved, Turn
+from rag.records import Answer, Retrieved, Turn, Where
 from rag.settings import Settings
 
 SHORTEST_QUOTE = 20
@@ -31,14 +34,17 @@ NAME_WORDS = 6
 class Chain:
     """Answers questions about the abstracts of one store. Safe to call from several threads."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: Settings, like: Chain | None = None) -> None:
+        """Set up a chain over an open store, with the reader of a chain `like` it where one is given."""
         self.store = store
         self.settings = settings
-        self.kinds = Kinds(store.encoder)
+        self.kinds: Kinds = like.kinds if like else Kinds(store.encoder)
         self.retriever = HybridRetriever(store, settings.retriever)
-        self.reader = Reader(lambda: store.lexical.rarity, settings.reader)
+        self.reader: Reader = Reader(lambda: store.lexical.rarity, settings.reader, like.reader if like else None)
         self.writers = Writers(store, self.retriever, self.reader, settings.answer)
         self.answerer = self.writers.answerer
+        self.about = ""
+        """What is said with every answer of how the abstracts were narrowed."""
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Chain:
@@ -48,22 +54,30 @@ class Chain:
         """
         settings = settings or Settings()
         encoder = Encoder(settings.encoder)
-        store = Store.open(settings.store.path, encoder)
+        store = Store.open(settings.store.path, encoder, settings.store.collection)
         encoder.load()
         chain = cls(store, settings)
         chain.reader.load()
         return chain
 
-    def ask(self, question: str, history: Sequence[Turn] = (), refuse_below: float | None = None) -> Answer:
+    def ask(
+        self,
+        question: str,
+        history: Sequence[Turn] = (),
+        refuse_below: float | None = None,
+        where: Where | None = None,
+    ) -> Answer:
         """Answer a question, taking the conversation before it into account, the oldest turn first.
 
-        `refuse_below` overrides the setting: 0 answers whatever the confidence is.
+        `refuse_below` overrides the setting: 0 answers whatever the confidence is. `where`: which abstracts count.
 
-        Raises `InputError` for a question that is empty or longer than the settings allow.
+        Raises `InputError` for a question that is empty or longer than the settings allow, and where none counts.
         """
         asked = self.settings.check_question(question)
         clock = _Clock()
         self.store.refresh()
+        if where is not None:
+            return self.narrowed(where).ask(question, history, refuse_below)
         with clock("understand"):
             courteous = is_courtesy(self.kinds.chances(asked))
             understood = Understood(asked, asked) if courteous else self._understand(asked, history)
@@ -76,9 +90,34 @@ class Chain:
             answer = self._answer(asked, understood.question, passages, reply)
         return clock.stamp(answer)
 
-    def search(self, text: str, count: int = 10) -> list[Passage]:
+    def narrowed(self, where: Where) -> Chain:
+        """Return a chain over the abstracts that count only. Raises `InputError` where there is none."""
+        ids = self.store.catalog.where(where)
+        if not ids and len(self.store):
+            raise InputError(f"none of the {len(self.store):,} abstracts fits the filter ({where})")
+        chain = Chain(Selection(self.store, ids), self.settings, self)
+        chain.about = f"Looked at {len(ids):,} of {len(self.store):,} abstracts only: {where}."
+        return chain
+
+    def sibling(self, collection: str) -> Chain:
+        """Return a chain over another collection of the same store, with the same encoder and reader.
+
+        Raises `InputError` where there is none of that name.
+        """
+        place = self.settings.store
+        if collection not in collections(place.path):
+            raise InputError(
+                f"collection {collection!r}: there is none; there are {', '.join(collections(place.path))}"
+            )
+        moved = place.model_copy(update={"collection": collection})
+        settings = self.settings.model_copy(update={"store": moved})
+        return Chain(Store.open(place.path, self.store.encoder, collection), settings, self)
+
+    def search(self, text: str, count: int = 10, where: Where | None = None) -> list[Passage]:
         """Return the `count` abstracts nearest to a text, the best first. Raises `InputError` as `ask` does."""
         self.store.refresh()
+        if where is not None:
+            return self.narrowed(where).search(text, count)
         return self.retriever.passages(self.settings.check_question(text), count)
 
     def _understand(self, asked: str, history: Sequence[Turn]) -> Understood:
@@ -109,9 +148,10 @@ class Chain:
         """Return what the reader of an answer or a refusal should know of how it came about."""
         if reply.kind not in ("answer", "refusal"):
             return ()
+        where = (self.about,) if self.about else ()
         english = self.store.encoder.settings.model == MINILM and not is_english(asked)
         off = self.reader.model == "off"
-        return (NOT_ENGLISH,) * english + (READER_OFF,) * off
+        return where + (NOT_ENGLISH,) * english + (READER_OFF,) * off
 
     def _answer(self, asked: str, standalone: str, passages: Sequence[Passage], reply: Reply) -> Answer:
         notes = self._notes(asked, reply)

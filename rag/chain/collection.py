@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rag.corpus.identity import file_of
 from rag.corpus.links import find_links
 from rag.index.lexical import query_terms, terms
 from rag.records import Abstract, Evidence
@@ -52,7 +53,7 @@ FIELDS: Final = (
     _field("authors", r"authors?|auther|wrote|written by|who (?:is|are|made|did) .*(?:behind|paper)|by whom",
            lambda abstract: ", ".join(abstract.authors)),
     _field("venue", r"venues?|journals?|conferences?|published (?:at|in)|appeared?|accepted",
-           lambda abstract: abstract.venue or abstract.collection),
+           lambda abstract: abstract.venue or abstract.heading),
     _field("year", r"years?|newest|latest|oldest|most recent|when|date|how (?:old|new|recent)|published",
            lambda abstract: str(abstract.year or "")),
     _field("file", r"files?|source|where (?:does|is|did) .*(?:from|in)|paragraph",
@@ -108,7 +109,7 @@ def about_records(
 
 def _topic(question: str, abstracts: Sequence[Abstract]) -> dict[str, str]:
     """Return the terms that narrow a question down, with the words for them: neither a field's nor a collection's."""
-    collections = {term for name in {abstract.collection for abstract in abstracts} for term in terms(name)}
+    collections = {term for name in {abstract.heading for abstract in abstracts} for term in terms(name)}
     words = {word: terms(word) for word in re.findall(r"[\w.+\-]+", question)}
     asked = set(query_terms(question)) - _ABOUT_RECORDS - collections
     return {found[0]: word for word, found in words.items() if found and found[0] in asked}
@@ -116,7 +117,7 @@ def _topic(question: str, abstracts: Sequence[Abstract]) -> dict[str, str]:
 
 def _size(abstracts: Sequence[Abstract]) -> Counted:
     sources = {source for abstract in abstracts for source in abstract.sources}
-    files = {source.partition("#")[0] for source in sources}
+    files = {file_of(source) for source in sources}
     return Counted(
         f"This collection holds {_count(len(abstracts), 'different abstract')}, "
         f"read from {_count(len(sources), 'place')} in {_count(len(files), 'file')}."

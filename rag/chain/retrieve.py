@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +56,8 @@ class HybridRetriever(BaseRetriever):
         rankings = [dense, [i for i in matching if i in closeness], *([i] for i in focus if i in closeness)]
         fused = reciprocal_rank_fusion(rankings, self.settings.rrf_k)
         by_id = {reading.abstract.id: reading for reading in readings}
-        return [Passage(by_id[i], score, closeness[i]) for i, score in list(fused.items())[:count]]
+        kept = one_of_each(fused, self.store.group)[:count]
+        return [Passage(by_id[i], fused[i], closeness[i]) for i in kept]
 
     def closeness(self, text: str, passages: Sequence[Passage]) -> list[float]:
         """Return how close each passage is to another text than the one that it was found for."""
@@ -75,6 +76,17 @@ class HybridRetriever(BaseRetriever):
             except KeyError:  # left behind in the index by a writer that was killed: it is no abstract yet
                 continue
         return readings
+
+
+def one_of_each(ids: Iterable[str], group: Callable[[str], frozenset[str]]) -> list[str]:
+    """Return `ids` in their order, of each group of near-duplicates only the first."""
+    seen: set[str] = set()
+    kept = []
+    for one in ids:
+        if one not in seen:
+            kept.append(one)
+            seen |= group(one)
+    return kept
 
 
 def to_node(passage: Passage) -> NodeWithScore:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 from rag.corpus.markup import plain
 
 LABEL_CHARACTERS = 72
+TITLE_CHARACTERS = 200
+VENUE_CHARACTERS = 60
 
 _INTRODUCES = re.compile(
     r"\b(?:propos|introduc|present|develop|design|creat|build|releas|term|dub|nam|call|coin)(?:e|es|ed|ing|s|t|ely)?\b"
@@ -76,12 +79,26 @@ COMMON_NAMES |= {
 }
 
 
-def label(text: str, title: str | None = None) -> str:
-    """Return one line of at most about `LABEL_CHARACTERS`: the title, else `NAME: first words…`."""
-    words = plain(title or text)
-    name = None if title else method_name(text)
-    head = f"{name}: " if name else ""
-    return head + _cut(words, LABEL_CHARACTERS - len(head))
+def label(
+    text: str, title: str | None = None, authors: Sequence[str] = (), year: int | None = None, venue: str | None = None
+) -> str:
+    """Return one line that stands for an abstract: `Title — Authors, Year, venue`, as far as they are known.
+
+    Without a title it begins with `NAME: first words…` of at most about `LABEL_CHARACTERS`.
+    """
+    if title:
+        head = _cut(plain(title), TITLE_CHARACTERS)
+    else:
+        name = method_name(text)
+        head = f"{name}: " if name else ""
+        head += _cut(plain(text), LABEL_CHARACTERS - len(head))
+    origin = ", ".join(filter(None, [credit(authors), str(year or ""), _cut(venue or "", VENUE_CHARACTERS)]))
+    return f"{head} — {origin}" if origin else head
+
+
+def credit(authors: Sequence[str]) -> str:
+    """Return the authors as a citation names them: all of two, of more the first."""
+    return f"{authors[0]} et al." if len(authors) > 2 else " and ".join(authors)
 
 
 def method_name(text: str) -> str | None:

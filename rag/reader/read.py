@@ -43,11 +43,15 @@ def _names(question: Question, abstract: Abstract) -> bool:
 class Reader:
     """Scores every sentence of the passages as evidence."""
 
-    def __init__(self, rarity: Callable[[], Rarity], settings: ReaderSettings | None = None) -> None:
+    def __init__(
+        self, rarity: Callable[[], Rarity], settings: ReaderSettings | None = None, like: Reader | None = None
+    ) -> None:
+        """Set up a reader over an index's rarity of words; `like` another, it shares what that one has loaded."""
         settings = settings or ReaderSettings()
         self.rarity = rarity
         self.model = settings.model
-        self.transformer = Transformer(settings.threads) if settings.model == "transformer" else None
+        own = Transformer(settings.threads) if settings.model == "transformer" and like is None else None
+        self.transformer: Transformer | None = like.transformer if like else own
         self.weights: Weights = shipped_weights(settings.model)
 
     def load(self) -> None:

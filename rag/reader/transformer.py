@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rag.corpus.markup import plain
 from rag.errors import OutsideError
-from rag.index.encoder import minilm_folder
+from rag.index.minilm import load_tokenizer, word_embeddings
 from rag.records import Abstract
 
 POSITIONS: Final = 512
@@ -70,16 +70,6 @@ def pooling(row: Row) -> NDArray[np.float32]:
     return means
 
 
-def load_tokenizer() -> Any:
-    """Return MiniLM's tokenizer, which as published cuts texts, and pads them to 128 pieces, without either."""
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
 class Transformer:
     """Reads abstracts. Loads its weights at the first use; safe to call from several threads."""
 
@@ -101,28 +91,17 @@ class Transformer:
 
     def load(self) -> None:
         """Load what is not loaded yet: a third of a second. Raises `OutsideError` where it cannot be had."""
-        _ = self._tokenizer, self._words, self._session
+        _ = load_tokenizer(), word_embeddings(), self._session
 
     def _cut(self, text: str) -> Pieces:
-        return tuple(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        return tuple(load_tokenizer().encode(text, add_special_tokens=False).ids)
 
     def _run(self, row: Row) -> Logits:
         pieces = np.array(row.pieces)
         kinds = (np.arange(len(pieces)) >= row.spans[0][0]).astype(np.int64)
-        inputs = {"words": self._words[pieces], "kinds": kinds, "pooling": pooling(row)}
+        inputs = {"words": word_embeddings()[pieces], "kinds": kinds, "pooling": pooling(row)}
         evidence, answerable = self._session.run(None, inputs)
         return Logits(evidence, float(answerable))
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        return load_tokenizer()
-
-    @cached_property
-    def _words(self) -> NDArray[np.float32]:
-        from safetensors import safe_open
-
-        with safe_open(minilm_folder() / "model.safetensors", "numpy") as held:
-            return np.asarray(held.get_tensor("embeddings.word_embeddings.weight"), dtype=np.float32)
 
     @cached_property
     def _session(self) -> Any:

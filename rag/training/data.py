@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import numpy as np
 from rag.corpus.identity import normalize
 from rag.index.ingest import BATCH, embed
 from rag.index.store import Store
+from rag.index.twins import signature
 from rag.records import Abstract
 
 
@@ -51,9 +53,16 @@ def fill(store: Store, data: Data) -> None:
         return
     abstracts = [_abstract(abstract_id, sentences) for abstract_id, sentences in data.abstracts.items()]
     with store.writing():
+        store.mark_unfinished()
         for first in range(0, len(abstracts), BATCH):
             batch = abstracts[first : first + BATCH]
-            store.add(batch, *embed(batch, store.encoder, max_word_pieces=128))
+            vectors, chunks, chunk_vectors = embed(batch, store.encoder, max_word_pieces=128)
+            store.vectors.upsert(batch, chunks, chunk_vectors)
+            counts = Counter(piece.abstract_id for piece in chunks)
+            for abstract, own in zip(batch, vectors, strict=True):
+                store.put(abstract, own, counts[abstract.id], signature(abstract.text).tobytes())
+                store.catalog.put_file(abstract.id, abstract.id, "")
+                store.catalog.put_source((abstract.id, ""), abstract.id, "{}")
 
 
 def _abstract(abstract_id: str, sentences: list[str]) -> Abstract:

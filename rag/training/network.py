@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 from transformers import BertConfig, BertModel
 
-from rag.index.encoder import minilm_folder
+from rag.index.minilm import minilm_folder
 from rag.reader.transformer import Row, pooling
 
 STRIDE: Final = 32

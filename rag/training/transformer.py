@@ -27,7 +27,8 @@ from tqdm import tqdm
 
 from rag.corpus.identity import is_held_out
 from rag.corpus.markup import plain
-from rag.reader.transformer import Pieces, Row, lay_out, load_tokenizer
+from rag.index.minilm import load_tokenizer
+from rag.reader.transformer import Pieces, Row, lay_out
 from rag.training.data import Data, read_data, read_lines
 from rag.training.mine import mined
 from rag.training.network import SentenceScorer, adapt, average, batch, build, pool_dropout, save

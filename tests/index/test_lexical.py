@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rag.index.lexical import TERMS, LexicalIndex, query_terms, terms, topic
@@ -41,14 +42,14 @@ def test_an_index_of_an_older_version_is_built_anew(tmp_path: Path) -> None:
     LexicalIndex.build(ABSTRACTS).save(tmp_path, 7)
     about = tmp_path / "about.json"
     about.write_text(about.read_text().replace(f'"terms": {TERMS}', '"terms": 1'))
-    assert LexicalIndex.load(tmp_path, 7) is None
+    assert LexicalIndex.load(tmp_path) is None
 
 
 def test_nearest_ranks_what_matches_and_nothing_else(tmp_path: Path) -> None:
     built = LexicalIndex.build(ABSTRACTS)
     built.save(tmp_path, 7)
-    loaded = LexicalIndex.load(tmp_path, 7)
-    assert loaded is not None
+    loaded, generation = LexicalIndex.load(tmp_path) or pytest.fail("it was not kept")
+    assert generation == 7
     for index in (built, loaded):
         assert [i for i, _ in index.nearest("how to prune Llama-3.1-8B?", 5)] == ["a", "b"]
         assert [i for i, _ in index.nearest("T2PO", 5)] == ["c"]
@@ -56,8 +57,7 @@ def test_nearest_ranks_what_matches_and_nothing_else(tmp_path: Path) -> None:
         assert index.nearest("elephants", 5) == []
         assert index.nearest("what is it", 5) == []
         assert len(index.nearest("prune", 1)) == 1
-    assert LexicalIndex.load(tmp_path, 8) is None
-    assert LexicalIndex.load(tmp_path / "nowhere", 7) is None
+    assert LexicalIndex.load(tmp_path / "nowhere") is None
 
 
 def test_a_rare_term_weighs_more() -> None:
@@ -69,3 +69,38 @@ def test_a_rare_term_weighs_more() -> None:
 
 def test_an_empty_index_finds_nothing() -> None:
     assert LexicalIndex.build([]).nearest("anything", 5) == []
+
+
+def test_a_change_gives_the_index_that_building_anew_would(tmp_path: Path) -> None:
+    built = LexicalIndex.build(ABSTRACTS[:2])
+    built.save(tmp_path, 1)
+    kept, _ = LexicalIndex.load(tmp_path) or pytest.fail("it was not kept")
+    changed = kept.changed([("a", "Llamas eat roses."), ABSTRACTS[2]], ["a"])
+    anew = LexicalIndex.build([ABSTRACTS[1], ("a", "Llamas eat roses."), ABSTRACTS[2]])
+    assert changed.ids == anew.ids == ["b", "a", "c"]
+    for text in ("roses", "prune", "Llama-3.1-8B", "RAT+ policies", "llamas eat"):
+        assert changed.nearest(text, 5) == anew.nearest(text, 5)
+        assert changed.rarity(terms(text)[0]) == anew.rarity(terms(text)[0])
+    assert changed.check() > 0
+
+
+def test_scores_are_those_of_the_formula() -> None:
+    index = LexicalIndex.build([("a", "apple apple pear"), ("b", "pear"), ("c", "plum plum")])
+    # idf = ln(1 + 2.5 / 1.5); tf / (tf + 1.2 * (0.25 + 0.75 * 3 / 2))
+    assert index.nearest("apple", 5) == [
+        ("a", pytest.approx(0.980829 * 2 / (2 + 1.2 * (0.25 + 0.75 * 3 / 2)), abs=1e-5))
+    ]
+
+
+def test_only_some_abstracts_are_searched() -> None:
+    index = LexicalIndex.build(ABSTRACTS)
+    assert [i for i, _ in index.nearest("prune", 5, among={"b", "c"})] == ["b"]
+
+
+def test_arrays_that_do_not_fit_together_are_told(tmp_path: Path) -> None:
+    LexicalIndex.build(ABSTRACTS).save(tmp_path, 1)
+    counts = next(tmp_path.glob("*-lengths.npy"))
+    np.save(counts, np.load(counts)[:1])
+    index, _ = LexicalIndex.load(tmp_path) or pytest.fail("it was not kept")
+    with pytest.raises(ValueError, match="do not fit together"):
+        index.check()

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from rag.corpus.files import to_abstract
-from rag.corpus.text import Paragraph
+from rag.corpus.abstracts import from_text
 from rag.reader.transformer import CLS, POSITIONS, SEP, UNKNOWN, Row, Transformer, lay_out, pooling
 from rag.records import Abstract
 
@@ -15,7 +14,7 @@ TEXT = (
 
 
 def abstract(text: str) -> Abstract:
-    return to_abstract(Paragraph(text, "t.txt#1", ""))
+    return from_text(text, "t.txt#1")
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,13 @@ from rag.chain.chain import Chain
 from rag.errors import OutsideError
 from rag.records import Answer, Turn
 from ui import chat, sources
+from ui.scope import Scope
 
 BITS = "How many bits per parameter do GPT-style models memorise?"
 
 
 def last(chain: Chain, question: str, conversation: chat.Conversation = ()) -> tuple[Any, Any, Any, chat.Conversation]:
-    return list(chat.converse(chain, question, conversation))[-1]
+    return list(chat.converse(lambda: Scope(chain, None), question, conversation))[-1]
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +25,7 @@ def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_question_is_shown_at_once_and_the_box_is_emptied(chain: Chain) -> None:
-    box, messages, _, conversation = next(chat.converse(chain, BITS, ()))
+    box, messages, _, conversation = next(chat.converse(lambda: Scope(chain, None), BITS, ()))
     assert box == ""
     assert [message["role"] for message in messages] == ["user", "assistant"]
     assert BITS in messages[0]["content"]
@@ -33,7 +34,7 @@ def test_question_is_shown_at_once_and_the_box_is_emptied(chain: Chain) -> None:
 
 
 def test_answer_comes_with_its_sources(chain: Chain) -> None:
-    shown = list(chat.converse(chain, BITS, ()))
+    shown = list(chat.converse(lambda: Scope(chain, None), BITS, ()))
     assert "3.6 bits per parameter" in shown[-1][1][1]["content"]
     assert 'id="s-1-1-0"' in shown[1][2]
     (exchange,) = shown[-1][3]
@@ -71,7 +72,7 @@ class Broken:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def ask(self, question: str, history: list[Turn]) -> Answer:
+    def ask(self, question: str, history: list[Turn], where: object = None) -> Answer:
         raise self.error
 
 

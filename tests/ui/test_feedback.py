@@ -6,12 +6,13 @@ from pathlib import Path
 from rag.chain.chain import Chain
 from ui import feedback
 from ui.chat import Conversation, converse
+from ui.scope import Scope
 
 
 def talk(chain: Chain, *questions: str) -> Conversation:
     turns: Conversation = ()
     for question in questions:
-        *_, (_, _, _, turns) = converse(chain, question, turns)
+        *_, (_, _, _, turns) = converse(lambda: Scope(chain, None), question, turns)
     return turns
 
 
