@@ -228,21 +228,28 @@ def _groups(catalog: Catalog) -> dict[str, list[str]]:
 
 
 def _list_duplicates(catalog: Catalog, as_json: bool) -> None:
-    from rag.index.twins import groups
+    from rag.index.twins import SIMILAR, groups
 
-    near = sorted({tuple(sorted(group)) for group in groups(catalog.twins()).values()})
-    abstracts = [[catalog.get(one) for one in group] for group in near]
-    several = [abstract for abstract in catalog if len(abstract.sources) > 1]
+    pairs = catalog.twins()
+    near = {tuple(sorted(group)) for group in groups(pairs).values()}
+    versions = {(one, other) for one, other, shared in pairs if shared < SIMILAR}
+    several = {(abstract.id,) for abstract in catalog if len(abstract.sources) > 1}
+    found: dict[str, list[tuple[str, ...]]] = {
+        "nearly the same": sorted(near),
+        "the same title over other words": sorted(versions),
+        "the same text in several places": sorted(several),
+    }
+    listed = {
+        what: [[abstract for one in group if (abstract := catalog.get(one))] for group in members]
+        for what, members in found.items()
+    }
     if as_json:
-        found = [[_record(abstract) for abstract in group if abstract] for group in abstracts]
-        click.echo(dumped({"near": found, "same_text": [_record(abstract) for abstract in several]}))
+        click.echo(dumped({what: [[_record(one) for one in group] for group in all_] for what, all_ in listed.items()}))
         return
-    for number, group in enumerate(abstracts, 1):
-        click.echo(f"nearly the same ({number}):")
-        click.echo(_lines(abstract for abstract in group if abstract))
-    if several:
-        click.echo(f"the same text in several places:\n{_lines(several)}")
-    if not near and not several:
+    for what, all_ in listed.items():
+        for number, group in enumerate(all_, 1):
+            click.echo(f"{what} ({number}):\n{_lines(group)}")
+    if not any(found.values()):
         click.echo("No duplicates.")
 
 

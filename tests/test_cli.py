@@ -142,10 +142,10 @@ def test_duplicates_are_listed(rag, tmp_path: Path) -> None:  # type: ignore[no-
     (tmp_path / "b.txt").write_text(f"B\n\n{text.replace(',', ';').upper()}\n\nOwls hear mice.\n")
     rag("ingest", str(tmp_path), new=True)
     listed = rag("list", "--duplicates", new=True).stdout
-    assert listed.index("nearly the same (1):") < listed.index("the same text in several places:")
+    assert listed.index("nearly the same (1):") < listed.index("the same text in several places (1):")
     assert "(a.txt#2, b.txt#2)" in listed
     found = json.loads(rag("list", "--duplicates", "--json", new=True).stdout)
-    assert [len(group) for group in found["near"]] == [2]
+    assert [len(group) for group in found["nearly the same"]] == [2]
 
 
 def test_doctor_and_rebuild(rag, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -194,9 +194,9 @@ class Catalog:
         """Return the pairs of near-duplicates, with the Jaccard similarity of their shingles."""
         return self._all("SELECT one, other, similarity FROM twins")
 
-    def signatures(self) -> list[tuple[str, bytes]]:
-        """Return (abstract id, MinHash signature) of every abstract."""
-        return self._all("SELECT id, signature FROM abstracts ORDER BY position")
+    def signatures(self) -> list[tuple[str, str | None, bytes]]:
+        """Return (abstract id, title, MinHash signature) of every abstract."""
+        return self._all("SELECT id, json_extract(record, '$.title'), signature FROM abstracts ORDER BY position")
 
     @contextmanager
     def changing(self) -> Iterator[None]:

@@ -225,7 +225,7 @@ class _Writer:
         sentence_vectors, chunks, chunk_vectors = embed(abstracts, self._store.encoder, self._max_word_pieces)
         self._store.vectors.upsert(abstracts, chunks, chunk_vectors)
         self._texts = {abstract.id: abstract.text for abstract in abstracts}
-        found = [self._twins.add(abstract.id, abstract.text) for abstract in abstracts]
+        found = [self._twins.add(abstract.id, abstract.title, abstract.text) for abstract in abstracts]
         counts = Counter(piece.abstract_id for piece in chunks)
         with self._catalog.changing():
             for abstract, vectors, (signature, _) in zip(abstracts, sentence_vectors, found, strict=True):
