@@ -11,6 +11,8 @@ from typing import BinaryIO, TextIO
 
 from pylatexenc.latex2text import LatexNodes2Text
 
+from rag.errors import InputError
+
 _MARK = 0x10FF00
 """A byte that is no character of its encoding is read as this private character plus the byte."""
 
@@ -81,13 +83,16 @@ def bad_byte(text: str) -> int | None:
 def open_text(binary: io.BufferedReader, encoding: str | None = None) -> TextIO:
     """Return a file's characters with line ends as `\\n`; the encoding is the one given, declared, or UTF-8.
 
-    Raises `LookupError` for an encoding that does not exist.
+    Raises `InputError` for an encoding that does not exist.
     """
     head = binary.peek(200)[:200]
     declared = _DECLARED.match(head.removeprefix(codecs.BOM_UTF8))
     found = next((name for bom, name in _BOMS if head.startswith(bom)), None)
     name = found or encoding or (declared[1].decode("ascii") if declared else "utf-8")
-    return io.TextIOWrapper(binary, encoding=codecs.lookup(name).name, errors="rag-mark")
+    try:
+        return io.TextIOWrapper(binary, encoding=codecs.lookup(name).name, errors="rag-mark")
+    except LookupError as error:
+        raise InputError(f"{error} (--encoding)") from error
 
 
 class Utf8:

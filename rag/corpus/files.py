@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import sys
+import time
 import zipfile
 import zlib
 from collections import Counter
@@ -23,6 +24,9 @@ from rag.errors import InputError
 STDIN = "-"
 ARCHIVE = ".zip"
 MAX_MEMBERS = 100_000
+SETTLED_SECONDS = 2
+"""A file just written may change again and keep its time, which some disks count in whole seconds."""
+
 _HEAD = 4096
 _OTHERS = {"questions.jsonl", "feedback.jsonl"}
 """Files of the product's own beside abstracts."""
@@ -84,8 +88,6 @@ def _items(file: File, options: Options, encoding: str | None) -> Iterator[Recor
             for raw in reader_of(kind)(open_text(binary, encoding), options):
                 begun = True
                 yield raw if isinstance(raw, Skipped) else to_record(raw)
-    except LookupError as error:
-        raise InputError(f"{file.name}: {error} (--encoding)") from error
     except (InputError, *_BROKEN) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         if not begun:
@@ -133,7 +135,8 @@ def _open_kind(path: Path) -> list[File]:
     try:
         path = path.resolve()
         stat = path.stat()
-        stamp = f"{stat.st_size}:{stat.st_mtime_ns}"
+        settled = time.time() - stat.st_mtime > SETTLED_SECONDS
+        stamp = f"{stat.st_size}:{stat.st_mtime_ns}" if settled else ""
         if path.suffix.lower() == ARCHIVE:
             return _members(path, stamp)
         return [File(str(path), path.name, stamp, stat.st_size, lambda: _open(path))]

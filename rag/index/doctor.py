@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from importlib import resources
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
@@ -51,6 +52,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     folder = collection_folder(settings.store.path, settings.store.collection)
     yield from _packages()
     yield _model(settings.encoder)
+    yield _reader()
     if not (folder / CATALOG).exists():
         yield _no_store(folder)
         return
@@ -88,6 +90,17 @@ def _model(settings: EncoderSettings) -> Finding:
     if Path(settings.model).is_dir():
         return Finding("encoder", True, f"the folder {settings.model}; needs no network")
     return Finding("encoder", True, f"{settings.model}: needs a network until it has been fetched")
+
+
+def _reader() -> Finding:
+    file = resources.files("rag.reader").joinpath("reader.onnx")
+    try:
+        import onnxruntime
+
+        onnxruntime.InferenceSession(file.read_bytes(), providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's own kinds, which derive from nothing else
+        return Finding("reader", False, f"{file} cannot be loaded: {error}", "install askabstracts again")
+    return Finding("reader", True, "its weights can be loaded")
 
 
 def _no_store(folder: Path) -> Finding:

@@ -66,6 +66,7 @@ def _embed_all(folder: Path, catalog: Catalog, encoder: Encoder, max_word_pieces
         catalog.describe(rebuilding=wanted)
     done = catalog.built(build)
     ids = [one for one in catalog.ids() if one not in done]
+    encoder.expect(len(ids))
     with closing(VectorIndex(vectors_folder(folder, build))) as index:
         rest = iter(progress(ids, len(ids)))
         while batch := list(islice(rest, BATCH)):
@@ -113,14 +114,25 @@ def _from_ruins(folder: Path, encoder: Encoder, max_word_pieces: int, progress: 
                 f"store {folder}: no text in it can be read any more; `rag ingest` the sources into a new one"
             )
         check_space(folder, len(saved))
+        new = folder / "salvaged"
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir()
+        with closing(Store(new, encoder)) as store:
+            add_abstracts(store, list(saved.values()), max_word_pieces, progress)
         aside = folder / f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}"
         aside.mkdir()
-        for file in [*folder.glob(f"{CATALOG}*"), *folder.glob("chroma*"), folder / "lexical"]:
-            if file.exists():
-                file.rename(aside / file.name)
-    with closing(Store(folder, encoder)) as store:
-        add_abstracts(store, list(saved.values()), max_word_pieces, progress)
+        for file in _files(folder):
+            file.rename(aside / file.name)
+        for file in _files(new):
+            file.rename(folder / file.name)
+        shutil.rmtree(new)
     return f"{len(saved):,} abstracts saved from a damaged store and embedded anew; the damaged files are in {aside}"
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return what a store consists of, the catalog last: without it there is no store."""
+    parts = [*folder.glob("chroma*"), *folder.glob("lexical"), *folder.glob(f"{CATALOG}-*"), *folder.glob(CATALOG)]
+    return [part for part in parts if part.exists()]
 
 
 def _from_catalog(file: Path) -> Iterator[Abstract]:

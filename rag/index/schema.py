@@ -75,9 +75,12 @@ def _from_1(database: sqlite3.Connection) -> None:
         database.execute("DROP TABLE abstracts")
         for statement in _TABLES.split(";\n"):
             database.execute(statement)
+        said: dict[str, str] = {}
         for one, text, label, sentences, record, vectors in rows:
             fields = json.loads(record)
-            fields["heading"], fields["keywords"] = fields.pop("collection", ""), []
+            heading = fields["heading"] = fields.pop("collection", "")
+            fields["keywords"] = []
+            said[one] = json.dumps({"heading": heading}, ensure_ascii=False) if heading else "{}"
             database.execute(
                 "INSERT INTO abstracts (id, text, label, sentences, record, chunks, signature) "
                 "VALUES (?, ?, ?, ?, ?, 0, '')",
@@ -88,7 +91,7 @@ def _from_1(database: sqlite3.Connection) -> None:
             name, _, place = source.partition("#")
             database.execute("INSERT OR IGNORE INTO files (path, name, stamp) VALUES (?1, ?1, '')", (name,))
             database.execute(
-                "INSERT OR IGNORE INTO sources SELECT id, ?, ?, '{}' FROM files WHERE path = ?",
-                (f"#{place}", one, name),
+                "INSERT OR IGNORE INTO sources SELECT id, ?, ?, ? FROM files WHERE path = ?",
+                (f"#{place}", one, said[one], name),
             )
         database.execute("INSERT OR REPLACE INTO about VALUES ('format', ?), ('writing', '1')", (str(FORMAT),))

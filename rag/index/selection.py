@@ -19,6 +19,7 @@ class Selection(Store):
         self.encoder = store.encoder
         self._store = store
         self._ids = dict.fromkeys(ids)
+        self._chunks = frozenset(store.catalog.chunk_ids(ids))
 
     @property
     def catalog(self) -> Catalog:  # type: ignore[override]
@@ -46,9 +47,9 @@ class Selection(Store):
             raise KeyError(abstract_id)
         return self._store.read(abstract_id)
 
-    def nearest(self, vector: Vectors, count: int, among: Collection[str] | None = None) -> list[tuple[str, float]]:
+    def nearest(self, vector: Vectors, count: int, chunks: Collection[str] | None = None) -> list[tuple[str, float]]:
         """Return the nearest chunks of the selection."""
-        return self._store.nearest(vector, count, self._ids if among is None else among)
+        return self._store.nearest(vector, count, self._chunks if chunks is None else chunks)
 
     def matching(self, text: str, count: int, among: Collection[str] | None = None) -> list[tuple[str, float]]:
         """Return the best of the selection by BM25."""

@@ -83,6 +83,8 @@ class Store:
         Raises `StoreError` for a store of another encoder or format and for what is no store, `OutsideError`
         where the disk refuses.
         """
+        if not (path / CATALOG).exists() and list(path.glob("chroma*")):
+            raise StoreError(f"store {path}: its catalog is missing (rag doctor says more, rag rebuild mends it)")
         if path.is_file() or (not (path / CATALOG).exists() and path.exists() and set(os.listdir(path)) - _OURS):
             raise StoreError(f"store {path}: this is no store; name a new or an empty folder (--store PATH)")
         folder = collection_folder(path, collection)
@@ -126,9 +128,8 @@ class Store:
                     self._cache.popitem(last=False)
             return reading
 
-    def nearest(self, vector: Vectors, count: int, among: Collection[str] | None = None) -> list[tuple[str, float]]:
-        """Return up to `count` chunks as (abstract id, cosine similarity), the nearest first; `among` some ids."""
-        chunks = None if among is None else set(self.catalog.chunk_ids(among))
+    def nearest(self, vector: Vectors, count: int, chunks: Collection[str] | None = None) -> list[tuple[str, float]]:
+        """Return up to `count` chunks as (abstract id, cosine similarity), the nearest first; of `chunks`, if given."""
         with self._lock:  # `refresh` closes the index that it replaces, and must not do so under a search
             return self.vectors.nearest(vector, count, chunks)
 

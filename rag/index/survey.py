@@ -149,7 +149,7 @@ class Surveyor:
         self._survey.records += 1
         own = abstract_id(record.text)
         self._seen.add(own)
-        if before is not None and before[0] == own and before[1] == dump_record(record) and file.path in self._known:
+        if before is not None and before[0] == own and before[1] == dump_record(record):
             return
         self._survey.note((file.path, record.place), record)
         if before is not None and before[0] == own:

@@ -86,7 +86,8 @@ class VectorIndex:
         """
         size = len(self)
         if among is None or len(among) > MOST_NAMED_IN_A_QUERY:
-            found = self._query(vector, min(size, count if among is None else 10 * count))
+            share = 1.0 if among is None else len(among) / max(size, 1)
+            found = self._query(vector, min(size, count if among is None else int(2 * count / share) + count))
             kept = found if among is None else [pair for pair in found if pair[0] in among]
         else:
             kept = self._query(vector, min(len(among), count), sorted(among))

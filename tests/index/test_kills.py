@@ -29,7 +29,9 @@ def run(source: Path, store: Path) -> subprocess.Popen[str]:
 def animals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of 300 abstracts."""
     file = tmp_path_factory.mktemp("animals") / "animals.jsonl"
-    sentence = "Animal {0} was seen {1} times in the {2} years of the study, and never ate more than {3} grams of grass."
+    sentence = (
+        "Animal {0} was seen {1} times in the {2} years of the study, and never ate more than {3} grams of grass."
+    )
     with file.open("w") as out:
         for n in range(300):
             text = " ".join(sentence.format(n, n + k, k, n * k) for k in range(1, 6))
@@ -52,7 +54,10 @@ def test_killed_ingests_end_as_a_clean_one(tmp_path: Path, encoder: Encoder, ani
             os.rename(tmp_path / "killed", tmp_path / f"done-{killed}")
     _, errors = run(animals, tmp_path / "killed").communicate()
     assert errors == ""
-    with closing(Store.open(tmp_path / "clean", encoder)) as clean, closing(Store.open(tmp_path / "killed", encoder)) as mended:
+    with (
+        closing(Store.open(tmp_path / "clean", encoder)) as clean,
+        closing(Store.open(tmp_path / "killed", encoder)) as mended,
+    ):
         assert {one.id: one for one in clean.abstracts()} == {one.id: one for one in mended.abstracts()}
         ours, theirs = ({chunk: vector for chunk, _, _, vector in store.vectors.stored()} for store in (clean, mended))
         assert ours.keys() == theirs.keys()
@@ -63,7 +68,9 @@ def test_killed_ingests_end_as_a_clean_one(tmp_path: Path, encoder: Encoder, ani
     assert [finding for finding in examine(settings) if not finding.sound] == []
 
 
-def test_of_two_ingests_at_once_one_finishes_and_the_other_says_who_holds_the_store(tmp_path: Path, animals: Path) -> None:
+def test_of_two_ingests_at_once_one_finishes_and_the_other_says_who_holds_the_store(
+    tmp_path: Path, animals: Path
+) -> None:
     first = run(animals, tmp_path / "store")
     while not (tmp_path / "store" / "lock.pid").exists():
         sleep(0.05)

@@ -1,4 +1,4 @@
-"""Near-duplicates: what differs in spelling only is the same, a preprint is its published form, and two papers are two."""
+"""Near-duplicates: what differs in spelling is the same, a preprint is its published form, and two papers are two."""
 
 import pytest
 
@@ -23,8 +23,8 @@ PUBLISHED = PREPRINT.replace("two hours on one GPU", "ninety minutes on a single
     "the best earlier method", "the strongest baseline"
 )
 OTHER = (
-    "Optimal transport connects two distributions by the cheapest plan. We propose FlowNet, which learns the velocity of "
-    "a flow from samples, and show that it is fast. On speech conversion FlowNet improves the word error rate by 3%."
+    "Optimal transport connects two distributions by the cheapest plan. We propose FlowNet, which learns the velocity "
+    "of a flow from samples, and show that it is fast. On speech conversion FlowNet improves the word error rate by 3%."
 )
 
 
