@@ -37,7 +37,6 @@ class Encoder:
         self.model_name = self.settings.model
         self._model: Any = None
         self._batch_model: Any = None
-        self._expects_many = False
         self._asked: OrderedDict[str, Vectors] = OrderedDict()
         self._fast = MiniLM() if self.settings.model == MINILM and self.settings.device == "cpu" else None
 
@@ -51,15 +50,11 @@ class Encoder:
         if self._fast is None or not self._fast.load():
             self._torch()
 
-    def expect(self, abstracts: int) -> None:
-        """Say how many abstracts are going to be encoded: for many it pays to load PyTorch, where it has bfloat16."""
-        self._expects_many = abstracts >= MANY_ABSTRACTS and self.settings.device == "cpu" and _bfloat16_pays()
-
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (texts, dimension) for texts to be found."""
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        if self._fast and not self._expects_many and self._fast.load():
+        if self._fast and self._fast.load():
             return self._fast.encode(texts, self.settings.threads)
         many = len(texts) > FEW_TEXTS
         model = self._for_batches() if many else self._torch()
@@ -78,8 +73,7 @@ class Encoder:
 
     def _encode_query(self, text: str) -> Vectors:
         if self._fast and self._fast.load():
-            found: Vectors = self._fast.encode([text], threads=1)[0]
-            return found
+            return self._fast.encode_query(text)
         with self._use_threads(many=False):
             vector: Vectors = _unit(self._torch().encode_query([text], convert_to_tensor=True, **self._options))[0]
         return vector
@@ -111,9 +105,6 @@ class Encoder:
     def _use_threads(self, many: bool) -> AbstractContextManager[None]:
         return _threads(self.settings.threads or (os.cpu_count() or 1 if many else 1))
 
-
-MANY_ABSTRACTS: Final = 2000
-"""From so many on, what PyTorch in bfloat16 does more a second than onnxruntime makes up for its slow start."""
 
 FEW_TEXTS: Final = 2
 """Up to so many texts one thread is as fast as all, and does not stall where the cores are busy."""

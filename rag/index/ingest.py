@@ -103,7 +103,6 @@ def ingest(
             check_space(store.path, len(survey.added) + len(survey.updated))
             _note_files(store, survey.read, survey.vanished)
             if survey.changes:
-                store.encoder.expect(len(survey.added) + len(survey.updated))
                 _Writer(store, max_word_pieces).write(survey, survey.changes, progress)
             for file in survey.read:
                 store.catalog.put_file(file.path, file.name, stamp(file, options, encoding))
@@ -127,7 +126,6 @@ def add_abstracts(
         changes = [
             Change(("", source), to_record(abstract, source)) for abstract in abstracts for source in abstract.sources
         ]
-        store.encoder.expect(len(abstracts))
         _Writer(store, max_word_pieces).write(changes, len(changes), progress)
 
 

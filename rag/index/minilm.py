@@ -1,7 +1,9 @@
 """MiniLM in onnxruntime: the same weights, without PyTorch.
 
 The network is exported once, by PyTorch, into the user's cache, under the weights' hash; the word embeddings, half of
-it, are read from the package. A text is a row of its own length: rows of one length go together, nothing is padded.
+it, are read from the package. Questions go through it as it is. Texts to be found go through a copy whose matrices are
+in int8, a scale for each column: more than twice as fast, and no worse at finding (CONTRIBUTING.md). What int8 rounds
+depends on all that passes with it, so each text passes alone: its vector is the same whatever is encoded beside it.
 """
 
 from __future__ import annotations
@@ -29,12 +31,14 @@ MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fa
 MOST_PIECES: Final = 256
 """Longer texts are cut, as the published model cuts them."""
 
-PIECES_A_BATCH: Final = 1024
 EXPORT: Final = 1
 """The version of the exported file."""
 
 LEAST_COSINE: Final = 0.9999
 """Between a vector of the exported network and PyTorch's, before the export is trusted."""
+
+LEAST_ROUNDED: Final = 0.97
+"""And with matrices in int8: 0.986 was the least of 900 sentences, 0.993 the mean."""
 
 _SAMPLE: Final = ("How much faster is it?", "A benchmark of 1,000 tasks, with code.", "zebra")
 _log = logging.getLogger(__name__)
@@ -48,48 +52,40 @@ class MiniLM:
     DIMENSION: Final = 384
 
     def __init__(self) -> None:
-        self._session: Any = None
+        self._exact: Any = None
+        self._rounded: Any = None
         self._failed = False
         self._lock = Lock()
 
     def load(self) -> bool:
-        """Load the network, exporting it first where that was never done; return whether it can be used."""
+        """Load the networks, exporting them first where that was never done; return whether they can be used."""
         with self._lock:
-            if self._session is None and not self._failed:
-                self._session = _session()
-                self._failed = self._session is None
+            if self._exact is None and not self._failed:
+                sessions = _sessions()
+                self._failed = sessions is None
+                self._exact, self._rounded = sessions or (None, None)
         return not self._failed
 
     def encode(self, texts: Sequence[str], threads: int = 0) -> Vectors:
-        """Return unit vectors of shape (texts, 384); `threads` of 0 means all cores."""
+        """Return unit vectors of shape (texts, 384) for texts to be found; `threads` of 0 means all cores."""
         pieces = [encoding.ids for encoding in load_tokenizer().encode_batch(list(texts))]
-        pieces = [ids if len(ids) <= MOST_PIECES else [*ids[: MOST_PIECES - 1], ids[-1]] for ids in pieces]
-        vectors = np.zeros((len(texts), self.DIMENSION), dtype=np.float32)
-
-        def run(rows: list[int]) -> None:
-            words = word_embeddings()[np.array([pieces[row] for row in rows])]
-            kinds = np.zeros(words.shape[:2], dtype=np.int64)
-            vectors[rows] = self._session.run(None, {"words": words, "kinds": kinds})[0]
-
         with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-            list(pool.map(run, _batches([len(ids) for ids in pieces])))
-        return vectors
+            return np.stack(list(pool.map(lambda ids: _run(self._rounded, ids), pieces)))
+
+    def encode_query(self, text: str) -> Vectors:
+        """Return the unit vector, of shape (384,), of a question."""
+        return _run(self._exact, load_tokenizer().encode(text).ids)
 
     def count_word_pieces(self, texts: Sequence[str]) -> list[int]:
         """Return how many word pieces each text has, the two special ones apart."""
         return [len(encoding.ids) - 2 for encoding in load_tokenizer().encode_batch(list(texts))]
 
 
-def _batches(lengths: Sequence[int]) -> list[list[int]]:
-    """Return the rows in batches of one length each, the longest first, of at most `PIECES_A_BATCH` pieces."""
-    batches: list[list[int]] = []
-    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
-        last = batches[-1] if batches else []
-        if last and lengths[last[0]] == lengths[row] and (len(last) + 1) * lengths[row] <= PIECES_A_BATCH:
-            last.append(row)
-        else:
-            batches.append([row])
-    return batches
+def _run(session: Any, pieces: list[int]) -> Vectors:
+    cut = pieces if len(pieces) <= MOST_PIECES else [*pieces[: MOST_PIECES - 1], pieces[-1]]
+    words = word_embeddings()[np.array([cut])]
+    vector: Vectors = session.run(None, {"words": words, "kinds": np.zeros(words.shape[:2], dtype=np.int64)})[0][0]
+    return vector
 
 
 @cache
@@ -126,20 +122,22 @@ def load_tokenizer() -> Any:
     return tokenizer
 
 
-def _session() -> Any:
-    file = user_cache_path("askabstracts") / f"minilm-{MINILM_SHA256[:12]}-{EXPORT}.onnx"
-    if file.exists():
+def _sessions() -> tuple[Any, Any] | None:
+    """Return the network as it is and with matrices in int8, or None where neither cache nor export gives them."""
+    exact = user_cache_path("askabstracts") / f"minilm-{MINILM_SHA256[:12]}-{EXPORT}.onnx"
+    rounded = exact.with_name(f"{exact.stem}-int8.onnx")
+    if exact.exists() and rounded.exists():
         try:
-            return _open(file)
+            return _open(exact), _open(rounded)
         except Exception as error:  # onnxruntime's own kinds, which derive from nothing else
-            _log.warning("%s is damaged and made anew: %s", file, error)
+            _log.warning("%s is damaged and made anew: %s", exact, error)
     try:
-        _export(file)
-        return _open(file)
+        _export(exact, rounded)
+        return _open(exact), _open(rounded)
     except OutsideError:
         raise
     except Exception as error:  # whatever the exporter or the disk has against it: PyTorch can do it too
-        _log.warning("MiniLM goes by PyTorch, which starts more slowly: %s: %s", file, error)
+        _log.warning("MiniLM goes by PyTorch, which starts more slowly: %s: %s", exact, error)
         return None
 
 
@@ -151,7 +149,7 @@ def _open(file: Path) -> Any:
     return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
 
-def _export(file: Path) -> None:
+def _export(exact: Path, rounded: Path) -> None:
     """Write the network without its word embeddings, and compare its vectors with PyTorch's before it counts."""
     import torch
     from transformers import AutoModel
@@ -169,8 +167,8 @@ def _export(file: Path) -> None:
             unit: torch.Tensor = mean / mean.norm(dim=1, keepdim=True).clamp(min=1e-12)
             return unit
 
-    file.parent.mkdir(parents=True, exist_ok=True)
-    new = file.with_suffix(f".{os.getpid()}")
+    exact.parent.mkdir(parents=True, exist_ok=True)
+    new, new_rounded = exact.with_suffix(f".{os.getpid()}"), rounded.with_suffix(f".{os.getpid()}")
     network = Pooled().eval()
     example = (torch.zeros(2, 20, MiniLM.DIMENSION), torch.zeros(2, 20, dtype=torch.long))
     axes = {"words": {0: "texts", 1: "pieces"}, "kinds": {0: "texts", 1: "pieces"}, "vectors": {0: "texts"}}
@@ -179,20 +177,37 @@ def _export(file: Path) -> None:
             network, example, str(new), input_names=["words", "kinds"], output_names=["vectors"], dynamic_axes=axes,
             opset_version=17, dynamo=False,
         )  # fmt: skip
-        _compare(_open(new), network)
-        new.replace(file)
+        _round(new, new_rounded)
+        _compare(_open(new), network, LEAST_COSINE)
+        _compare(_open(new_rounded), network, LEAST_ROUNDED)
+        new_rounded.replace(rounded)
+        new.replace(exact)
     finally:
         new.unlink(missing_ok=True)
+        new_rounded.unlink(missing_ok=True)
 
 
-def _compare(session: Any, network: Any) -> None:
+def _round(exact: Path, rounded: Path) -> None:
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    logging.getLogger().addFilter(_no_hint)
+    try:
+        quantize_dynamic(exact, rounded, per_channel=True, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul"])
+    finally:
+        logging.getLogger().removeFilter(_no_hint)
+
+
+def _no_hint(record: logging.LogRecord) -> bool:
+    """Hold back the hint to prepare the network first, which gains nothing here."""
+    return "pre-processing" not in record.getMessage()
+
+
+def _compare(session: Any, network: Any, least: float) -> None:
     import torch
 
     for encoding in load_tokenizer().encode_batch(list(_SAMPLE)):
         words = word_embeddings()[np.array([encoding.ids])]
-        kinds = np.zeros(words.shape[:2], dtype=np.int64)
-        own = session.run(None, {"words": words, "kinds": kinds})[0]
         with torch.no_grad():
-            theirs = network(torch.from_numpy(words), torch.from_numpy(kinds)).numpy()
-        if float((own * theirs).sum()) < LEAST_COSINE:
+            theirs = network(torch.from_numpy(words), torch.zeros(words.shape[:2], dtype=torch.long)).numpy()[0]
+        if float(_run(session, encoding.ids) @ theirs) < least:
             raise ValueError("the exported network gives other vectors")

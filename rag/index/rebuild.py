@@ -66,7 +66,6 @@ def _embed_all(folder: Path, catalog: Catalog, encoder: Encoder, max_word_pieces
         catalog.describe(rebuilding=wanted)
     done = catalog.built(build)
     ids = [one for one in catalog.ids() if one not in done]
-    encoder.expect(len(ids))
     with closing(VectorIndex(vectors_folder(folder, build))) as index:
         rest = iter(progress(ids, len(ids)))
         while batch := list(islice(rest, BATCH)):

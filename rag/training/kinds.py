@@ -34,7 +34,8 @@ def main() -> None:
     options = parser.parse_args()
     lines = read_lines(options.data)
     texts, kinds = [line["q"] for line in lines], np.array([line["kind"] for line in lines])
-    vectors = Encoder().encode([plain(text) for text in texts])
+    encoder = Encoder()
+    vectors = np.stack([encoder.encode_query(plain(text)) for text in texts])
     print(json.dumps(measure(texts, vectors, kinds), indent=1))
     model, names = fit(texts, vectors, kinds)
     order = [list(model.classes_).index(kind) for kind in KINDS]

@@ -35,15 +35,23 @@ def by_pytorch() -> Encoder:
 
 def test_both_ways_give_the_same_vectors(encoder: Encoder, by_pytorch: Encoder) -> None:
     texts = [f"Abstract {n} deals with zebras" + " and lions" * n for n in range(60)]
-    assert float((encoder.encode(texts) * by_pytorch.encode(texts)).sum(axis=1).min()) > 0.999  # in bfloat16, perhaps
+    alike = (encoder.encode(texts) * by_pytorch.encode(texts)).sum(axis=1)
+    assert float(alike.min()) > 0.97  # in int8 here
+    assert float(alike.mean()) > 0.99
     assert float(encoder.encode_query("a cat") @ by_pytorch.encode_query("a cat")) > 0.99999
     assert encoder.encode([]).shape == (0, 384)
     assert encoder.count_word_pieces(texts) == by_pytorch.count_word_pieces(texts)
 
 
+def test_a_text_has_the_same_vector_whatever_is_encoded_beside_it(encoder: Encoder) -> None:
+    texts = [f"Zebra {n} has {n} stripes" + " and more" * n for n in range(20)]
+    assert (encoder.encode(texts) == np.stack([encoder.encode([text])[0] for text in texts])).all()
+
+
 def test_long_texts_are_cut_as_the_published_model_cuts_them(encoder: Encoder, by_pytorch: Encoder) -> None:
     long = "zebra " * 400
-    assert float(encoder.encode([long])[0] @ by_pytorch.encode([long])[0]) > 0.9999
+    assert float(encoder.encode_query(long) @ by_pytorch.encode_query(long)) > 0.9999
+    assert float(encoder.encode([long])[0] @ by_pytorch.encode([long])[0]) > 0.97
 
 
 def test_a_question_needs_no_pytorch() -> None:
@@ -68,12 +76,12 @@ def test_a_damaged_export_is_made_anew(encoder: Encoder, monkeypatch: pytest.Mon
     monkeypatch.setattr(minilm, "user_cache_path", lambda _: tmp_path)
     first = MiniLM()
     assert first.load()
-    (file,) = tmp_path.iterdir()
+    file = next(tmp_path.glob("*-1.onnx"))
     whole = file.read_bytes()
     file.write_bytes(whole[:1000])
     again = MiniLM()
     assert again.load()
-    assert float(again.encode(["a cat"])[0] @ encoder.encode(["a cat"])[0]) > 0.9999
+    assert (again.encode(["a cat"]) == encoder.encode(["a cat"])).all()
     assert file.stat().st_size == len(whole)
 
 
