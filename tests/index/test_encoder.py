@@ -36,7 +36,7 @@ def by_pytorch() -> Encoder:
 def test_both_ways_give_the_same_vectors(encoder: Encoder, by_pytorch: Encoder) -> None:
     texts = [f"Abstract {n} deals with zebras" + " and lions" * n for n in range(60)]
     alike = (encoder.encode(texts) * by_pytorch.encode(texts)).sum(axis=1)
-    assert float(alike.min()) > 0.97  # in int8 here
+    assert float(alike.min()) > 0.98  # in int8 here
     assert float(alike.mean()) > 0.99
     assert float(encoder.encode_query("a cat") @ by_pytorch.encode_query("a cat")) > 0.99999
     assert encoder.encode([]).shape == (0, 384)
@@ -76,7 +76,7 @@ def test_a_damaged_export_is_made_anew(encoder: Encoder, monkeypatch: pytest.Mon
     monkeypatch.setattr(minilm, "user_cache_path", lambda _: tmp_path)
     first = MiniLM()
     assert first.load()
-    file = next(tmp_path.glob("*-1.onnx"))
+    file = next(tmp_path.glob("*-2.onnx"))
     whole = file.read_bytes()
     file.write_bytes(whole[:1000])
     again = MiniLM()
